@@ -249,6 +249,13 @@ pub(crate) struct BenchmarkArgs {
     pub(crate) upload_to: Option<Address>,
     #[command(flatten)]
     pub(crate) consent: ConsentArgs,
+    #[command(flatten)]
+    pub(crate) cell: CellArgs,
+}
+
+/// Options of the processes that a study starts.
+#[derive(Debug, Args)]
+pub(crate) struct CellArgs {
     /// End when standard input ends: a study's cells do not outlive the study
     #[arg(long, hide = true)]
     pub(crate) ends_with_input: bool,

@@ -35,13 +35,8 @@ struct RunningMeter {
     processor: Option<[f64; 2]>,
     machine: Option<MachineTime>,
     stop: Sender<()>,
-    thread: JoinHandle<Watched>,
-}
-
-struct Watched {
-    memory: Vec<u64>,
-    samples: Vec<ResourceSample>,
-    sensors: Sensors,
+    /// Returns the resident bytes, the samples, and the sensors.
+    thread: JoinHandle<(Vec<u64>, Vec<ResourceSample>, Sensors)>,
 }
 
 impl MachineMeter {
@@ -69,18 +64,20 @@ impl ResourceMeter for MachineMeter {
             let mut system = System::new().ok();
             let mut memory = Vec::new();
             let mut samples = Vec::new();
-            sensors.begin();
-            loop {
+            let mut take = |samples: &mut Vec<ResourceSample>, sensors: &mut Sensors| {
                 memory.extend(system.as_mut().and_then(resident_bytes));
                 samples.push(sensors.sample(start.elapsed().as_secs_f64()));
+            };
+            sensors.begin();
+            loop {
+                take(&mut samples, &mut sensors);
                 if samples.len() >= 64 * Resources::MAX_SAMPLES {
                     // Long runs need little memory.
                     samples = samples.into_iter().step_by(2).collect();
                 }
                 if stopped.recv_timeout(SAMPLING_INTERVAL) != Err(RecvTimeoutError::Timeout) {
-                    memory.extend(system.as_mut().and_then(resident_bytes));
-                    samples.push(sensors.sample(start.elapsed().as_secs_f64()));
-                    return Watched { memory, samples: thin(samples, Resources::MAX_SAMPLES), sensors };
+                    take(&mut samples, &mut sensors);
+                    return (memory, thin(samples, Resources::MAX_SAMPLES), sensors);
                 }
             }
         });
@@ -106,7 +103,7 @@ impl ResourceMeter for MachineMeter {
             ..Resources::default()
         };
         // A thread that panicked loses its sensors and all its samples.
-        if let Ok(Watched { memory, samples, sensors }) = thread.join() {
+        if let Ok((memory, samples, sensors)) = thread.join() {
             if self.trains_itself {
                 resources.resident_memory_average_bytes = memory.iter().sum::<u64>().checked_div(memory.len() as u64);
                 resources.resident_memory_maximum_bytes = memory.iter().copied().max();

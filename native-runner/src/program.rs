@@ -142,15 +142,6 @@ impl RunningProgram {
         Ok(Self { name: program.name, child: RefCell::new(child), input, answers, timeout, last_lines, listener })
     }
 
-    fn write(&self, message: &Message) -> Result<(), String> {
-        match self.input.borrow_mut().as_mut() {
-            Some(input) => {
-                write_message(input, message).map_err(|error| format!("it does not read its input: {error}"))
-            }
-            None => Err("it was asked to end".to_owned()),
-        }
-    }
-
     /// Returns the error with the program's exit status and its last lines.
     fn failed(&self, message: &str) -> EngineError {
         let ended = self.ends_within(MAX_FAILURE_TIME);
@@ -159,14 +150,13 @@ impl RunningProgram {
         if ended.is_some() {
             wait_until(MAX_FAILURE_TIME, || is_said().then_some(()));
         }
-        let how = ended.map(|status| format!("; it ended with {status}")).unwrap_or_default();
-        let lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let said = if lines.is_empty() {
-            String::new()
-        } else {
-            format!("; its last lines:\n{}", lines.iter().cloned().collect::<Vec<_>>().join("\n"))
-        };
-        EngineError::ProgramFailed { program: self.name.to_owned(), message: format!("{message}{how}{said}") }
+        let mut message = message.to_owned();
+        message.extend(ended.map(|status| format!("; it ended with {status}")));
+        let mut lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if !lines.is_empty() {
+            message.push_str(&format!("; its last lines:\n{}", lines.make_contiguous().join("\n")));
+        }
+        EngineError::ProgramFailed { program: self.name.to_owned(), message }
     }
 
     fn ends_within(&self, time: Duration) -> Option<ExitStatus> {
@@ -177,7 +167,8 @@ impl RunningProgram {
 #[async_trait(?Send)]
 impl external::Program for RunningProgram {
     fn send(&self, message: Message) -> Result<(), EngineError> {
-        self.write(&message).map_err(|error| self.failed(&error))
+        let written = write_message(self.input.borrow_mut().as_mut().expect("only dropping takes it"), &message);
+        written.map_err(|error| self.failed(&format!("it does not read its input: {error}")))
     }
 
     async fn receive(&self) -> Result<Message, EngineError> {
@@ -386,11 +377,10 @@ fn write_programs(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     for (name, text) in FILES {
         let path = folder.join(name);
-        if fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
-            continue;
+        if !fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
+            // Several processes may write at once.
+            replace_file(&path, text.as_bytes())?;
         }
-        // Several processes may write at once.
-        replace_file(&path, text.as_bytes())?;
     }
     Ok(())
 }

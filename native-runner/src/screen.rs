@@ -97,22 +97,17 @@ impl Screen {
 fn wrap(first: &str, text: &str, indent: usize, width: usize) -> String {
     let mut lines = first.to_owned();
     let mut column = measure_text_width(first);
-    let mut line_is_empty = true;
-    for word in words(text) {
-        let length = measure_text_width(&word);
-        if !line_is_empty && column + 1 + length > width {
-            lines.push('\n');
-            lines.push_str(&" ".repeat(indent));
+    for (index, word) in words(text).iter().enumerate() {
+        let length = measure_text_width(word);
+        if index > 0 && column + 1 + length > width {
+            lines.push_str(&format!("\n{}", " ".repeat(indent)));
             column = indent;
-            line_is_empty = true;
-        }
-        if !line_is_empty {
+        } else if index > 0 {
             lines.push(' ');
             column += 1;
         }
-        lines.push_str(&word);
+        lines.push_str(word);
         column += length;
-        line_is_empty = false;
     }
     lines
 }
@@ -125,8 +120,7 @@ fn words(text: &str) -> Vec<String> {
         let after_number = words.last().is_some_and(|last| last.ends_with(|c: char| c.is_ascii_digit()));
         match words.last_mut() {
             Some(last) if after_number && ["%", "s", "ms", "µs", "min", "samples/s"].contains(&unit) => {
-                last.push(' ');
-                last.push_str(word);
+                last.push_str(&format!(" {word}"));
             }
             _ => words.push(word.to_owned()),
         }

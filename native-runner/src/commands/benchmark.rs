@@ -21,7 +21,7 @@ use crate::{device, machine, progress, report};
 /// Runs a suite, shows its results, and stores and uploads the record. Several backends or seeds are compared. All
 /// arguments are checked before any training.
 pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
-    if arguments.ends_with_input {
+    if arguments.cell.ends_with_input {
         progress::end_with_input();
     }
     if arguments.compares() {
@@ -52,7 +52,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let device = &arguments.device;
     let clock: Rc<dyn Clock> = Rc::new(MonotonicClock::start());
     let backend = device::open(&device.backend, &device.opening(), &device.place, Rc::clone(&clock))?;
-    if arguments.opens_only {
+    if arguments.cell.opens_only {
         return Ok(());
     }
     if submission.is_some() {

@@ -6,7 +6,7 @@ use engine::backends::wgsl::microbenchmarks::{self, Request};
 use results::Provenance;
 use results::kernels::{Entry, KernelRecord, KernelReport, Outcome, Peak, Suite, Timing};
 
-use crate::cli::{AdapterArgs, named, positive_seconds};
+use crate::cli::{AdapterArgs, CellArgs, named, positive_seconds};
 use crate::failure::Failure;
 use crate::figures::{Unmeasured, amount, figure, wrong};
 use crate::json_output::{JsonTarget, deliver, to_json};
@@ -18,14 +18,14 @@ use crate::screen::{Screen, TextTable};
 const SCREEN: Screen = Screen::Output;
 
 pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
-    if arguments.ends_with_input {
+    if arguments.cell.ends_with_input {
         progress::end_with_input();
     }
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let is_asked = |suite: &Suite| arguments.suites.is_empty() || arguments.suites.contains(suite);
     let request = Request {
         // Without suites, the adapter is opened and nothing is measured.
-        suites: Suite::ALL.into_iter().filter(|suite| !arguments.opens_only && is_asked(suite)).collect(),
+        suites: Suite::ALL.into_iter().filter(|suite| !arguments.cell.opens_only && is_asked(suite)).collect(),
         budget_seconds: arguments.budget_seconds,
         budget_bytes: u64::from(arguments.budget_mib) << 20,
     };
@@ -41,7 +41,7 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     ));
     drop(progress);
     let report = measured?;
-    if arguments.opens_only {
+    if arguments.cell.opens_only {
         return Ok(());
     }
 
@@ -156,12 +156,8 @@ pub(crate) struct KernelsArgs {
     /// Write JSON with every sample; without FILE or with `-`, to standard output instead of the tables
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) json: Option<JsonTarget>,
-    /// End when standard input does: a study has started this
-    #[arg(long, hide = true)]
-    pub(crate) ends_with_input: bool,
-    /// End once the adapter is open: a study looks for what keeps its cells from running
-    #[arg(long, hide = true)]
-    pub(crate) opens_only: bool,
+    #[command(flatten)]
+    pub(crate) cell: CellArgs,
 }
 
 fn suite(text: &str) -> Result<Suite, String> {

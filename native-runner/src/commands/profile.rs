@@ -41,15 +41,9 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     })
     .map_err(|error| data.advised(error))?;
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(&clock), ..provenance };
-    let requested_adapter = &arguments.adapter.adapter;
-    let document = ProfileDocument {
-        workload: workload.name,
-        profile: &profile,
-        noise: arguments.noise,
-        requested_adapter,
-        provenance,
-    };
-    let json = to_json(&document)?;
+    let (noise, requested_adapter) = (arguments.noise, &arguments.adapter.adapter);
+    let json =
+        to_json(&ProfileDocument { workload: workload.name, profile: &profile, noise, requested_adapter, provenance })?;
     if arguments.json {
         return deliver(Ok(()), Some(&JsonTarget::StandardOutput), &json);
     }

@@ -44,7 +44,9 @@ pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
         let runs = timed_runs(input.entries.iter().filter_map(|entry| entry.record.as_ref()));
         let device = device(&runs)?;
         let link = typed.map_or_else(|| link(&runs), Ok)?;
-        let (held, networks) = (compare_with_model(&runs), networks(&runs, &link));
+        let names = BTreeSet::from_iter(runs.iter().map(|run| run.workload.workload.as_str()));
+        let networks = names.into_iter().filter_map(|name| network(&runs, name, &link)).collect();
+        let held = compare_with_model(&runs);
         ScalingDocument { device: Some(device), link: Some(link), held, networks, ..ScalingDocument::default() }
     };
     let document = ScalingDocument { schema_version: DOCUMENT_VERSION, ..document };
@@ -89,38 +91,33 @@ fn not_negative(text: &str) -> Result<f64, String> {
     number(text, |value| value >= 0.0, "it must be a number, at least 0")
 }
 
+/// Title, number of parameters, iterations, and seconds of the whole training by number of GPUs.
+type PublishedSeries = (&'static str, fn() -> Option<u64>, f64, [(u32, f64); 3]);
+
 /// GTDLBench, Table VIII: Tesla M60, Server-2; the same number of samples per GPU.
 const TABLE: [PublishedSeries; 3] = [
-    PublishedSeries {
-        what: "TensorFlow, Inception-v3 on ImageNet, 32 samples for each GPU",
+    (
+        "TensorFlow, Inception-v3 on ImageNet, 32 samples for each GPU",
         // About 25 million, according to the paper.
-        parameters: || Some(25_000_000),
-        iterations: 100_000.0,
-        seconds: [(1, 111_781.2), (2, 118_972.3), (4, 131_796.7)],
-    },
-    PublishedSeries {
-        what: "Caffe, MNIST, 64 samples for each GPU",
-        parameters: || engine::workload("caffe-mnist")?.model.parameters().ok(),
-        iterations: 10_000.0,
-        seconds: [(1, 135.96), (2, 146.67), (4, 155.8)],
-    },
-    PublishedSeries {
-        what: "Caffe, CIFAR-10, 100 samples for each GPU",
-        parameters: || engine::workload("caffe-cifar10")?.model.parameters().ok(),
-        iterations: 5_000.0,
-        seconds: [(1, 184.19), (2, 188.74), (4, 192.73)],
-    },
+        || Some(25_000_000),
+        100_000.0,
+        [(1, 111_781.2), (2, 118_972.3), (4, 131_796.7)],
+    ),
+    (
+        "Caffe, MNIST, 64 samples for each GPU",
+        || engine::workload("caffe-mnist")?.model.parameters().ok(),
+        10_000.0,
+        [(1, 135.96), (2, 146.67), (4, 155.8)],
+    ),
+    (
+        "Caffe, CIFAR-10, 100 samples for each GPU",
+        || engine::workload("caffe-cifar10")?.model.parameters().ok(),
+        5_000.0,
+        [(1, 184.19), (2, 188.74), (4, 192.73)],
+    ),
 ];
 /// Number of devices without a published result.
 const PREDICTED_DEVICES: u32 = 8;
-
-struct PublishedSeries {
-    what: &'static str,
-    parameters: fn() -> Option<u64>,
-    iterations: f64,
-    /// Seconds of the whole training, by number of GPUs.
-    seconds: [(u32, f64); 3],
-}
 
 #[derive(Serialize)]
 struct PublishedScaling {
@@ -142,29 +139,22 @@ struct PublishedStep {
 }
 
 fn published_scaling() -> Vec<PublishedScaling> {
-    TABLE.iter().flat_map(|row| AllReduce::ALL.into_iter().filter_map(|all_reduce| row.scaled(all_reduce))).collect()
-}
-
-impl PublishedSeries {
-    fn scaled(&self, all_reduce: AllReduce) -> Option<PublishedScaling> {
-        let gradient_bytes = 4.0 * (self.parameters)()? as f64;
-        let steps = self.seconds.map(|(devices, seconds)| (devices, seconds / self.iterations));
+    let pairs = TABLE.into_iter().flat_map(|series| AllReduce::ALL.map(|all_reduce| (series, all_reduce)));
+    let scaled = pairs.filter_map(|((what, parameters, iterations, seconds), all_reduce)| {
+        let gradient_bytes = 4.0 * parameters()? as f64;
+        let steps = seconds.map(|(devices, seconds)| (devices, seconds / iterations));
         let transport = Transport::of_steps(&steps, gradient_bytes, all_reduce)?;
         let (_, alone) = steps[0];
         let step = |(devices, published_seconds): (u32, Option<f64>)| {
             let model_seconds = alone + all_reduce.seconds(devices, gradient_bytes, &transport);
             PublishedStep { devices, published_seconds, model_seconds, model_efficiency: alone / model_seconds }
         };
-        let asked =
-            steps.into_iter().map(|(devices, seconds)| (devices, Some(seconds))).chain([(PREDICTED_DEVICES, None)]);
-        Some(PublishedScaling {
-            what: self.what,
-            gradient_bytes,
-            all_reduce,
-            bytes_per_second: transport.bytes_per_second,
-            steps: asked.map(step).collect(),
-        })
-    }
+        let published = steps.map(|(devices, seconds)| (devices, Some(seconds))).into_iter();
+        let steps = published.chain([(PREDICTED_DEVICES, None)]).map(step).collect();
+        let bytes_per_second = transport.bytes_per_second;
+        Some(PublishedScaling { what, gradient_bytes, all_reduce, bytes_per_second, steps })
+    });
+    scaled.collect()
 }
 
 const MAX_DEVICES: u32 = 1024;
@@ -261,12 +251,8 @@ fn compare_with_model(runs: &[TimedRun<'_>]) -> Vec<MeasuredStep> {
     let of_run = |(place, run): (usize, &TimedRun<'_>)| {
         let observed = run.observed?;
         let compute = Compute::of(&alone(runs, &run.workload.workload))?;
-        let others: Vec<Observed> = runs
-            .iter()
-            .enumerate()
-            .filter(|(other, _)| *other != place)
-            .filter_map(|(_, other)| other.observed)
-            .collect();
+        let others = runs.iter().enumerate().filter(|(other, _)| *other != place);
+        let others: Vec<Observed> = others.filter_map(|(_, other)| other.observed).collect();
         let transport = Transport::of(&others).or_else(|| Transport::of(&[observed]))?;
         let model = Model { compute, exchanged: observed.exchanged, transport };
         let step = if run.record.device.adapter.software {
@@ -285,11 +271,6 @@ fn compare_with_model(runs: &[TimedRun<'_>]) -> Vec<MeasuredStep> {
         })
     };
     runs.iter().enumerate().filter_map(of_run).collect()
-}
-
-fn networks(runs: &[TimedRun<'_>], link: &Transport) -> Vec<ScaledNetwork> {
-    let names = BTreeSet::from_iter(runs.iter().map(|run| run.workload.workload.as_str()));
-    names.into_iter().filter_map(|name| network(runs, name, link)).collect()
 }
 
 fn network(runs: &[TimedRun<'_>], name: &str, link: &Transport) -> Option<ScaledNetwork> {

@@ -400,17 +400,4 @@ pub(crate) mod tests {
             assert!(wrong.parse::<CellFilter>().unwrap_err().contains("learning-rate"), "{wrong}");
         }
     }
-
-    #[test]
-    fn only_what_differs_varies() {
-        let plain = run_settings("caffe-mnist");
-        let mut other = plain.clone();
-        other.spec.learning_rate = Some(0.1);
-        let cells = [plain, other].map(|run| CellSettings::Run(Box::new(run)));
-        let [rate] = varying(cells.iter())[..] else { panic!("one setting differs") };
-        assert_eq!(cells.each_ref().map(|cell| rate.text(cell)), ["rate own", "rate 0.1"]);
-        assert!(varying(cells[..1].iter()).is_empty());
-        let suites = [Suite::Gemm, Suite::Conv].map(|suite| CellSettings::Kernels(kernel_settings(suite)));
-        assert_eq!(varying(suites.iter())[0].name, "suite");
-    }
 }

@@ -1,5 +1,6 @@
 //! Expands a matrix of runs into cells.
 
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread;
@@ -46,8 +47,8 @@ fn expand_matrix(
             return Err(format!("`{setting}` works only with the backend {backend}, which is not in its list"));
         }
     }
-    if !matrix.layouts.is_empty() && !backends.iter().any(|name| KNOWN_BACKENDS.iter().all(|known| known.name != name))
-    {
+    let is_external = |name: &String| KNOWN_BACKENDS.iter().all(|known| known.name != name);
+    if !matrix.layouts.is_empty() && !backends.iter().any(is_external) {
         let text =
             "`layouts` works only with external programs, but its backends are all built in and have one layout each";
         return Err(text.to_owned());
@@ -103,17 +104,10 @@ fn own_or<T: Copy, U>(listed: &[T], value: impl Fn(T) -> U) -> Vec<Option<U>> {
 
 /// Expands [`ALL`]. A remote device is included only if an address was given.
 fn backends(matrix: &Matrix, programs: &[&str], machine: StudyMachine) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for name in matrix.backends.iter().map(|name| name.0.as_str()) {
-        let all = BACKENDS
-            .iter()
-            .map(|backend| backend.name)
-            .filter(|other| *other != REFERENCE && (*other != BURN_REMOTE || machine.has_remote))
-            .chain(programs.iter().copied());
-        let wanted: Vec<&str> = if name == ALL { all.collect() } else { vec![name] };
-        names.extend(wanted.into_iter().map(str::to_owned));
-    }
-    names
+    let is_usable = |name: &&str| *name != REFERENCE && (*name != BURN_REMOTE || machine.has_remote);
+    let all = || BACKENDS.iter().map(|backend| backend.name).filter(is_usable).chain(programs.iter().copied());
+    let expand = |name: &str| if name == ALL { all().map(str::to_owned).collect() } else { vec![name.to_owned()] };
+    matrix.backends.iter().flat_map(|name| expand(&name.0)).collect()
 }
 
 fn threads(threads: &Threads, machine: StudyMachine) -> Vec<Option<NonZero<usize>>> {
@@ -127,8 +121,7 @@ fn threads(threads: &Threads, machine: StudyMachine) -> Vec<Option<NonZero<usize
     }
 }
 
-fn scale_cell(cell: RunSettings, scale: f64) -> Result<StudyCell, String> {
-    let mut cell = cell;
+fn scale_cell(mut cell: RunSettings, scale: f64) -> Result<StudyCell, String> {
     let workload = cell.network()?;
     let name = cell.workload();
     let samples = engine::data_set(workload.data_set).map_or(0, |data| data.train.samples);
@@ -166,12 +159,9 @@ pub(crate) fn cells(definition: &StudyDefinition, scale: f64, machine: StudyMach
         let of_matrix = expand_matrix(matrix, &programs, scale, machine);
         all.extend(of_matrix.map_err(|error| format!("[[matrix]] {}: {error}", number + 1))?);
     }
-    let mut cells: Vec<StudyCell> = Vec::new();
-    for cell in all {
-        if cells.iter().all(|other| other.id != cell.id) {
-            cells.push(StudyCell { place: cells.len(), ..cell });
-        }
-    }
+    let mut ids = BTreeSet::new();
+    all.retain(|cell| ids.insert(cell.id.clone()));
+    let cells: Vec<StudyCell> = (0..).zip(all).map(|(place, cell)| StudyCell { place, ..cell }).collect();
     let files =
         || cells.iter().filter_map(|cell| cell.settings.run()).filter_map(|run| Some((run, run.file.as_ref()?)));
     for (run, file) in files() {
@@ -199,8 +189,6 @@ pub(crate) fn shuffle_cells(cells: Vec<StudyCell>, seed: u32) -> Vec<StudyCell> 
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use proptest::collection::btree_set;
     use proptest::prelude::*;
     use results::RunSpec;
@@ -300,21 +288,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn scaled_cell_without_a_limit_takes_a_share_of_the_suites_seconds() {
-        let length = |scale| run(&expand(CAFFE, scale).unwrap()[0]).length.map(|length| length.to_string());
-        assert_eq!((length(0.1).as_deref(), length(1.0)), (Some("3 s of training"), None));
-    }
-
     fn run(cell: &StudyCell) -> &RunSpec {
         &cell.settings.run().expect("it trains something").spec
-    }
-
-    #[test]
-    fn what_two_matrices_share_is_one_cell() {
-        let text = format!("{CAFFE}batch_sizes = [16, 32]\n{CAFFE}batch_sizes = [32, 64]\n");
-        let sizes: Vec<Option<u32>> = expand(&text, 1.0).unwrap().iter().map(|cell| run(cell).batch_size).collect();
-        assert_eq!(sizes, [Some(16), Some(32), Some(64)]);
     }
 
     #[test]

@@ -404,16 +404,16 @@ defaults! {
 
 /// Parses the layers of a file, each a name with options or a bare name.
 fn layers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<FileLayer>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(transparent)]
+    struct ListedLayer(#[serde(deserialize_with = "layer")] FileLayer);
+
     let layers: Vec<ListedLayer> = Vec::deserialize(deserializer)?;
     Ok(layers.into_iter().map(|ListedLayer(layer)| layer).collect())
 }
 
-struct ListedLayer(FileLayer);
-
-impl<'de> Deserialize<'de> for ListedLayer {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LayerVisitor).map(Self)
-    }
+fn layer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FileLayer, D::Error> {
+    deserializer.deserialize_any(LayerVisitor)
 }
 
 struct LayerVisitor;

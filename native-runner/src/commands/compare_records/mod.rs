@@ -436,9 +436,6 @@ mod tests {
 
     #[test]
     fn a_tolerance_is_shown_as_it_was_typed() {
-        assert_eq!(
-            (percent_details(0.05), percent_details(0.025), percent_details(0.07)),
-            ("5 %".to_owned(), "2.5 %".to_owned(), "7 %".to_owned())
-        );
+        assert_eq!([0.05, 0.025, 0.07].map(percent_details), ["5 %", "2.5 %", "7 %"]);
     }
 }
