@@ -434,17 +434,14 @@ fn on_or_off() -> impl clap::builder::TypedValueParser<Value = bool> {
 }
 
 /// Parses a value by its name.
-pub(crate) fn named<T: Copy, const N: usize>(
-    text: &str,
-    all: [T; N],
-    name: fn(T) -> &'static str,
-) -> Result<T, String> {
-    let found = all.into_iter().find(|value| name(*value) == text.trim());
-    found.ok_or_else(|| format!("it must be one of {}", all.map(name).join(", ")))
+pub(crate) fn named<T: Copy>(text: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T, String> {
+    let found = all.iter().copied().find(|value| name(*value) == text.trim());
+    let known = || all.iter().map(|value| name(*value)).collect::<Vec<_>>().join(", ");
+    found.ok_or_else(|| format!("it must be one of {}", known()))
 }
 
 fn feature(text: &str) -> Result<Feature, String> {
-    named(text, Feature::ALL, Feature::name)
+    named(text, &Feature::ALL, Feature::name)
 }
 
 /// Parses `HOST`, `HOST:PORT`, or an IPv6 address in brackets.
@@ -483,7 +480,7 @@ pub(crate) fn short_text(text: &str) -> Result<String, String> {
 }
 
 pub(crate) fn precision(text: &str) -> Result<Precision, String> {
-    named(text, Precision::ALL, Precision::name)
+    named(text, &Precision::ALL, Precision::name)
 }
 
 /// Parses a finite number for which `is_allowed` is true.

@@ -286,29 +286,27 @@ impl Observer<measure::Event> for ListProgress {
 
 const STUDY_TEMPLATE: &str = "{wide_bar:.cyan/dim} {pos:>3} of {len}  {elapsed}\n  {prefix}\n  {wide_msg}";
 
-pub(crate) struct StudyProgress {
-    progress: ProgressScreen,
-}
+pub(crate) struct StudyProgress(ProgressScreen);
 
 impl StudyProgress {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
         let notice = "Ending the current cell; finished cells are stored".to_owned();
-        Self { progress: ProgressScreen::new(interrupt, STUDY_TEMPLATE, notice) }
+        Self(ProgressScreen::new(interrupt, STUDY_TEMPLATE, notice))
     }
 
     pub(crate) fn begin(&mut self, number: usize, count: usize, what: &str) {
         let name = Screen::Error.bold(what);
         let place = format!("({number} of {count})");
-        self.progress.say(&Screen::Error.wrapped(&format!("{name} "), &place, 2));
-        self.progress.show_position(number as u64 - 1, count as u64);
-        self.progress.show(Some(&place), String::new());
+        self.0.say(&Screen::Error.wrapped(&format!("{name} "), &place, 2));
+        self.0.show_position(number as u64 - 1, count as u64);
+        self.0.show(Some(&place), String::new());
     }
 
     pub(crate) fn heard(&mut self, line: &str) {
         let line = line.trim();
         if !line.is_empty() {
-            self.progress.say_now_and_then(&format!("  {line}"));
-            self.progress.show(None, line.to_owned());
+            self.0.say_now_and_then(&format!("  {line}"));
+            self.0.show(None, line.to_owned());
         }
     }
 
@@ -321,7 +319,7 @@ impl StudyProgress {
             (_, _, Some(reason)) => reason.clone(),
             (_, _, None) => took,
         };
-        self.progress.say(&ended(finished.ending == CellEnding::Completed, &text));
+        self.0.say(&ended(finished.ending == CellEnding::Completed, &text));
     }
 }
 

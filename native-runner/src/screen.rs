@@ -182,20 +182,13 @@ impl TextTable {
             if !lines.is_empty() {
                 lines.push(String::new());
             }
-            self.block(block, screen, width, title_width, &mut lines);
+            lines.extend(self.block(block, screen, width, title_width));
             rest = after;
         }
         lines
     }
 
-    fn block(
-        &self,
-        columns: &[TableColumn],
-        screen: Screen,
-        width: usize,
-        title_width: usize,
-        lines: &mut Vec<String>,
-    ) {
+    fn block(&self, columns: &[TableColumn], screen: Screen, width: usize, title_width: usize) -> Vec<String> {
         let figures: usize = columns.iter().map(|column| GAP + column.width()).sum();
         // On a very narrow screen the titles are cut, never the values.
         let title_width = title_width.min(width.saturating_sub(figures)).max(8);
@@ -209,14 +202,11 @@ impl TextTable {
             line
         };
         let heads = columns.iter().map(|column| column.name.lines().count()).max().unwrap_or(0).max(1);
-        for line in 0..heads {
-            let head = |column: &TableColumn| column.name.lines().nth(line).unwrap_or_default().to_owned();
-            lines.push(row("", &|column| screen.paint(Style::new().bold(), head(column))));
-        }
-        lines.push(screen.paint(Style::new().dim(), "─".repeat(title_width + figures)));
-        for (index, title) in self.titles.iter().enumerate() {
-            lines.push(row(title, &|column| column.cells[index].clone()));
-        }
+        let head = |line| row("", &|column| screen.bold(column.name.lines().nth(line).unwrap_or_default()));
+        let rule = screen.paint(Style::new().dim(), "─".repeat(title_width + figures));
+        let rows = self.titles.iter().enumerate();
+        let rows = rows.map(|(index, title)| row(title, &|column| column.cells[index].clone()));
+        (0..heads).map(head).chain([rule]).chain(rows).collect()
     }
 }
 

@@ -152,63 +152,45 @@ impl BackendContest<'_> {
     fn run(&self, data: &mut LocalData, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
         let mut progress = RunProgress::new(interrupt.clone());
         let mut findings = Findings::default();
-        for place in 0..self.workloads.len() {
-            self.take_turns(place, &mut findings, data, &mut progress, clock)?;
-            if findings.cancelled {
-                break;
+        for (place, workload) in self.workloads.iter().enumerate() {
+            let mut schedule = Schedule::new(self.seeds.len(), self.backends.len());
+            while let Some(turn) = schedule.present() {
+                findings.cancelled |= progress.cancelled();
+                if findings.cancelled {
+                    return Ok(findings);
+                }
+                let (backend, seed) = (self.backends[turn.contender].as_ref(), self.seeds[turn.seed]);
+                let contender = contender(backend);
+                if findings.has_failed(workload.name, &contender) {
+                    schedule.give_up();
+                    continue;
+                }
+                let (before, count) = (place * schedule.count(), self.workloads.len() * schedule.count());
+                progress.part = Some((before + schedule.number() - 1, count, format!("on {contender}, seed {seed}")));
+                let mut meter = MachineMeter::of(backend);
+                let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter, witness: None };
+                match pollster::block_on(engine::run(&self.request(workload, seed, backend), backend, &mut edges)) {
+                    Ok(record) => match record.workloads.first().map(|run| &run.outcome) {
+                        Some(Outcome::Failed { cause, reason }) => {
+                            let failure = Failure::NotTrained { cause: *cause, sentence: reason.clone() };
+                            findings.give_up(&self.workloads[place..=place], &contender, failure);
+                        }
+                        _ => {
+                            self.keep(&record, &contender)?;
+                            findings.cancelled |= report::was_cancelled(&record);
+                            findings.records.push(record);
+                        }
+                    },
+                    Err(Stopped { error, .. }) => {
+                        let is_lost = matches!(error, EngineError::DeviceLost { .. } | EngineError::LinkLost);
+                        let end = if is_lost { self.workloads.len() } else { place + 1 };
+                        findings.give_up(&self.workloads[place..end], &contender, error);
+                    }
+                }
+                schedule.go_on();
             }
         }
         Ok(findings)
-    }
-
-    fn take_turns(
-        &self,
-        place: usize,
-        findings: &mut Findings,
-        data: &mut LocalData,
-        progress: &mut RunProgress,
-        clock: &MonotonicClock,
-    ) -> Result<(), Failure> {
-        let workload = &self.workloads[place];
-        let mut schedule = Schedule::new(self.seeds.len(), self.backends.len());
-        while let Some(turn) = schedule.present() {
-            if progress.cancelled() {
-                findings.cancelled = true;
-            }
-            if findings.cancelled {
-                break;
-            }
-            let (backend, seed) = (self.backends[turn.contender].as_ref(), self.seeds[turn.seed]);
-            let contender = contender(backend);
-            if findings.has_failed(workload.name, &contender) {
-                schedule.give_up();
-                continue;
-            }
-            let (before, count) = (place * schedule.count(), self.workloads.len() * schedule.count());
-            progress.part = Some((before + schedule.number() - 1, count, format!("on {contender}, seed {seed}")));
-            let mut meter = MachineMeter::of(backend);
-            let mut edges = Edges { data, observer: progress, clock, meter: &mut meter, witness: None };
-            match pollster::block_on(engine::run(&self.request(workload, seed, backend), backend, &mut edges)) {
-                Ok(record) => match record.workloads.first().map(|run| &run.outcome) {
-                    Some(Outcome::Failed { cause, reason }) => {
-                        let failure = Failure::NotTrained { cause: *cause, sentence: reason.clone() };
-                        findings.give_up(&self.workloads[place..=place], &contender, failure);
-                    }
-                    _ => {
-                        self.keep(&record, &contender)?;
-                        findings.cancelled |= report::was_cancelled(&record);
-                        findings.records.push(record);
-                    }
-                },
-                Err(Stopped { error, .. }) => {
-                    let is_lost = matches!(error, EngineError::DeviceLost { .. } | EngineError::LinkLost);
-                    let end = if is_lost { self.workloads.len() } else { place + 1 };
-                    findings.give_up(&self.workloads[place..end], &contender, error);
-                }
-            }
-            schedule.go_on();
-        }
-        Ok(())
     }
 
     fn request(&self, workload: &Workload, seed: u32, backend: &dyn Backend) -> RunRequest {

@@ -5,7 +5,7 @@ use std::{fs, io};
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use engine::{DATA_SETS, DataFile, DataSet, DataSetDefinition, DataSource, Origin};
+use engine::{DATA_SETS, DataSet, DataSource, Origin};
 
 use crate::cli::{Cli, DataArgs};
 use crate::data_folder::{self, LocalData, place_to_fetch_to};
@@ -119,24 +119,14 @@ pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
             Screen::Error.line(&format!("{} is already in {}.", definition.name, folder.display()))?;
             continue;
         }
-        fetch(&leaderboard, definition, [train, test], &folder)?;
-    }
-    Ok(())
-}
-
-fn fetch(
-    leaderboard: &LeaderboardClient,
-    definition: &'static DataSetDefinition,
-    files: [&DataFile; 2],
-    folder: &Path,
-) -> Result<(), Failure> {
-    let bytes: u64 = files.iter().map(|file| file.bytes).sum();
-    Screen::Error.line(&format!("Fetching {} ({} MB).", definition.name, bytes / 1_000_000))?;
-    let [train, test] = files.map(|file| leaderboard.data_file(&file.file, file.bytes));
-    let (train, test) = (train?, test?);
-    DataSet::from_files(definition, train.clone(), test.clone()).map_err(engine::EngineError::from)?;
-    for (file, content) in files.iter().zip([train, test]) {
-        replace(&folder.join(&file.file), &content)?;
+        let megabytes = (train.bytes + test.bytes) / 1_000_000;
+        Screen::Error.line(&format!("Fetching {} ({megabytes} MB).", definition.name))?;
+        let [of_train, of_test] = [train, test].map(|file| leaderboard.data_file(&file.file, file.bytes));
+        let (of_train, of_test) = (of_train?, of_test?);
+        DataSet::from_files(definition, of_train.clone(), of_test.clone()).map_err(engine::EngineError::from)?;
+        for (file, content) in [(train, of_train), (test, of_test)] {
+            replace(&folder.join(&file.file), &content)?;
+        }
     }
     Ok(())
 }

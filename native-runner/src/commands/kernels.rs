@@ -161,7 +161,7 @@ pub(crate) struct KernelsArgs {
 }
 
 fn suite(text: &str) -> Result<Suite, String> {
-    named(text, Suite::ALL, Suite::name)
+    named(text, &Suite::ALL, Suite::name)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::json_output::{JsonTarget, cannot_write, holds_something};
 use crate::records;
 use crate::screen::Screen;
-use crate::study::folder::{CellEnding, CellRecord, FinishedCell, Folder, StudyPlan};
+use crate::study::folder::{CellRecord, Folder, StudyPlan};
 
 const DEFAULT_NAME: &str = "report.html";
 
@@ -113,31 +113,22 @@ fn study(path: &Path, plan: StudyPlan, input: &mut Input) -> Result<(), Failure>
         differs: plan.definition.differs,
         scale: plan.scale,
     });
-    finished.into_iter().for_each(|finished| add(finished, input));
+    for finished in finished {
+        let asked = Some(finished.settings.text());
+        let record = match finished.record {
+            Some(CellRecord::Kernels(record)) => {
+                input.kernels.push(*record);
+                continue;
+            }
+            Some(CellRecord::Run(record)) => Some(*record),
+            None => None,
+        };
+        let kind = finished.ending.words().to_owned();
+        let reason = finished.reason.unwrap_or_else(|| "no reason given".to_owned());
+        let trouble = record.is_none().then_some(Trouble { kind, reason });
+        input.entries.push(Entry { place: finished.id, asked, record, scale: Some(finished.scale), trouble });
+    }
     Ok(())
-}
-
-fn add(finished: FinishedCell, input: &mut Input) {
-    let asked = Some(finished.settings.text());
-    let record = match finished.record {
-        Some(CellRecord::Kernels(record)) => {
-            input.kernels.push(*record);
-            return;
-        }
-        Some(CellRecord::Run(record)) => Some(*record),
-        None => None,
-    };
-    let kind = match finished.ending {
-        CellEnding::Completed => "completed",
-        CellEnding::Diverged => "diverged",
-        CellEnding::Incorrect => "incorrect",
-        CellEnding::NotTrained => "not trained",
-        CellEnding::Failed => "failed",
-        CellEnding::TimedOut => "timed out",
-    };
-    let reason = finished.reason.unwrap_or_else(|| "no reason given".to_owned());
-    let trouble = record.is_none().then(|| Trouble { kind: kind.to_owned(), reason });
-    input.entries.push(Entry { place: finished.id, asked, record, scale: Some(finished.scale), trouble });
 }
 
 const REPORT_EXAMPLES: &str = "\

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use clap::Args;
+use engine::backends::wgsl::microbenchmarks;
 use engine::backends::{Devices, REFERENCE};
 use engine::measure::Gauge;
 use engine::steps::{Cliff, Contender, Entry, Measured, Outcome, Request, Size, StepsReport, WorkloadSteps};
@@ -45,15 +46,25 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let mut data = LocalData::with_data_of(&arguments.data, &workloads, arguments.noise)?;
     let batch_sizes = arguments.batch_sizes.iter().flat_map(|BatchSizes(sizes)| sizes).copied();
     let batch_sizes = BTreeSet::from_iter(batch_sizes).into_iter().collect();
+    // A software adapter shares the machine's memory.
+    let is_software = contenders.iter().any(|contender| contender.backend.adapter().software);
+    let free_bytes = if is_software { free_memory_bytes() } else { None };
     let request = Request {
         workloads,
         batch_sizes,
         budget_seconds: arguments.seconds_per_workload,
-        budget_bytes: budget_bytes(arguments, &contenders),
+        budget_bytes: arguments.budget_mib.map(|mebibytes| u64::from(mebibytes) << 20).or(free_bytes),
         checked: !arguments.unchecked,
         seed: arguments.seed,
     };
-    let gauge = gauge(arguments, &contenders, &clock, &progress);
+    let gauge = if contenders.iter().any(|contender| contender.on_gauged_device) {
+        progress.prepare("measuring the peak of arithmetic");
+        let (choice, clock) = (arguments.adapter.choice(), Rc::<MonotonicClock>::clone(&clock));
+        let opened = pollster::block_on(microbenchmarks::Gauge::open(&choice, clock));
+        opened.ok().map(|gauge| Box::new(gauge) as Box<dyn Gauge>)
+    } else {
+        None
+    };
     let measured = steps::measure(&request, &contenders, gauge, &mut data, clock.as_ref(), &mut progress);
     let report = pollster::block_on(measured);
     drop(progress);
@@ -92,32 +103,6 @@ fn contenders(
         Screen::Error.prose(&format!("{:<12}", contender.name()), &describe(contender.backend.adapter()), 12)?;
     }
     Ok((contenders, unavailable))
-}
-
-/// Opens a gauge of the chosen adapter's peak arithmetic, if a contender uses the adapter.
-fn gauge(
-    arguments: &StepsArgs,
-    contenders: &[Contender],
-    clock: &Rc<MonotonicClock>,
-    progress: &ListProgress,
-) -> Option<Box<dyn Gauge>> {
-    if !contenders.iter().any(|contender| contender.on_gauged_device) {
-        return None;
-    }
-    progress.prepare("measuring the peak of arithmetic");
-    let clock = Rc::<MonotonicClock>::clone(clock);
-    let choice = arguments.adapter.choice();
-    let opened = engine::backends::wgsl::microbenchmarks::Gauge::open(&choice, clock);
-    pollster::block_on(opened).ok().map(|gauge| Box::new(gauge) as Box<dyn Gauge>)
-}
-
-/// Returns the memory budget: the requested one, or the free memory if the device shares the machine's memory.
-fn budget_bytes(arguments: &StepsArgs, contenders: &[Contender]) -> Option<u64> {
-    if let Some(mebibytes) = arguments.budget_mib {
-        return Some(u64::from(mebibytes) << 20);
-    }
-    contenders.iter().find(|contender| contender.backend.adapter().software)?;
-    free_memory_bytes()
 }
 
 fn entries(report: &StepsReport) -> impl Iterator<Item = (&WorkloadSteps, &Size, &Entry)> {

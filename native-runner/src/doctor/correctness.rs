@@ -79,15 +79,14 @@ pub(crate) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Dia
     let only_adapters = arguments.adapter.is_some() && arguments.backends.is_empty();
     let mut findings = Vec::new();
     for (backend, adapter) in pairs(&backends, &adapters, only_adapters) {
-        let (trial, finding) = if arguments.quick {
-            (untried(circumstances, backend, adapter), None)
-        } else {
-            circumstances.say(&format!("{} on {}", backend.name, device(circumstances, adapter)));
-            let (trial, finding) = try_out(circumstances, backend, adapter);
-            (trial, Some(finding))
-        };
+        let mut trial = untried(circumstances, backend, adapter);
+        if !arguments.quick {
+            circumstances.say(&format!("{} on {}", backend.name, trial.device));
+            let (tried, finding) = try_out(circumstances, trial);
+            trial = tried;
+            findings.push(finding);
+        }
         circumstances.trials.push(trial);
-        findings.extend(finding);
     }
     if arguments.quick {
         findings.push(Diagnosis::new(Note, "traces", "No backend was tested (--quick)."));
@@ -102,15 +101,11 @@ pub(crate) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Dia
     findings
 }
 
-fn device(circumstances: &Circumstances<'_>, adapter: Option<usize>) -> String {
-    adapter
-        .map_or_else(|| "its own device".to_owned(), |index| circumstances.listing.adapters[index].adapter.name.clone())
-}
-
 fn untried(circumstances: &Circumstances<'_>, backend: &BackendDefinition, adapter: Option<usize>) -> Trial {
     // Without an adapter, it computes on the processor or on a vendor's own devices.
-    let software = adapter.is_some_and(|index| circumstances.listing.adapters[index].adapter.software);
-    let device = device(circumstances, adapter);
+    let described = adapter.map(|index| &circumstances.listing.adapters[index].adapter);
+    let device = described.map_or_else(|| "its own device".to_owned(), |described| described.name.clone());
+    let software = described.is_some_and(|described| described.software);
     Trial { backend: backend.name, adapter, device, software, outcome: TrialOutcome::Untried }
 }
 
@@ -128,24 +123,20 @@ fn place(circumstances: &Circumstances<'_>, adapter: Option<usize>) -> Option<St
     }
 }
 
-fn try_out(
-    circumstances: &Circumstances<'_>,
-    backend: &'static BackendDefinition,
-    adapter: Option<usize>,
-) -> (Trial, Diagnosis) {
+fn try_out(circumstances: &Circumstances<'_>, trial: Trial) -> (Trial, Diagnosis) {
     let DoctorArgs { data, trace_seconds, .. } = circumstances.arguments;
     let workload = small_workload(&mut LocalData::new(data));
-    let words = ["--backend", backend.name, "--workload", workload, "--steps", "1", "--seed", "1"];
+    let words = ["--backend", trial.backend, "--workload", workload, "--steps", "1", "--seed", "1"];
     let mut words = words.map(OsString::from).to_vec();
     let folder = |folder: &Option<PathBuf>| folder.clone().map(OsString::from);
     let options = [
-        ("--adapter", place(circumstances, adapter).map(OsString::from)),
+        ("--adapter", place(circumstances, trial.adapter).map(OsString::from)),
         ("--data", folder(&data.folder)),
         ("--babi", folder(&data.babi)),
     ];
     words.extend(options.into_iter().filter_map(|(name, value)| Some([name.into(), value?])).flatten());
     let record = run(&words, Duration::from_secs_f64(*trace_seconds));
-    judge_run(untried(circumstances, backend, adapter), record)
+    judge_run(trial, record)
 }
 
 /// Trains one step and tests as a cell of a study does, which first compares the backend with the plain reference.

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 use std::{fs, io};
 
-use engine::backends::wgsl::{self, Details, Limits};
+use engine::backends::wgsl::{Details, Limits};
 use engine::{AdapterChoice, BACKENDS, EngineError};
 use results::Adapter;
 use serde::Serialize;
@@ -14,9 +14,7 @@ use crate::child::Child;
 use crate::device::describe;
 use crate::doctor::Severity::{Fine, Note, Problem, Warning};
 use crate::doctor::{Circumstances, Diagnosis, system};
-use crate::failure::Failure;
 use crate::figures::mebibytes;
-use crate::json_output::{JsonTarget, to_json};
 use crate::{doctor, machine, system_files};
 
 #[derive(Debug, Default)]
@@ -34,11 +32,6 @@ pub(crate) fn list_in_child(limit: Duration) -> Result<Vec<Details>, String> {
     let mut command = machine::this_program().map_err(|error| error.to_string())?;
     command.args(["doctor", "--list-adapters"]);
     serde_json::from_str(&run(command, limit)?).map_err(|error| error.to_string())
-}
-
-/// Entry point of the child process that lists adapters.
-pub(crate) fn list_for_the_doctor() -> Result<(), Failure> {
-    JsonTarget::StandardOutput.write(&to_json(&pollster::block_on(wgsl::details()))?)
 }
 
 impl Listing {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use clap::Args;
 use console::Style;
-use engine::backends::KNOWN_BACKENDS;
+use engine::backends::{KNOWN_BACKENDS, wgsl};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::Value;
@@ -270,7 +270,7 @@ pub(crate) fn find_library(circumstances: &Circumstances<'_>, name: &str) -> Opt
 
 pub(crate) fn doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
     if arguments.list_adapters {
-        return graphics::list_for_the_doctor();
+        return JsonTarget::StandardOutput.write(&to_json(&pollster::block_on(wgsl::details()))?);
     }
     correctness::wanted(&arguments.backends)?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;

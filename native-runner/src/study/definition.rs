@@ -371,7 +371,7 @@ mod tests {
     use super::*;
     use crate::study::cell::RunSettings;
     use crate::study::folder::StudyPlan;
-    use crate::study::matrix::StudyMachine;
+    use crate::study::matrix::Host;
 
     const SMALL: &str = "title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\n";
 
@@ -444,7 +444,7 @@ mod tests {
         let definition = StudyDefinition::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(definition.repeats.is_some() && definition.differs.is_some(), "{name}");
         assert!(!definition.title.contains('\n') && !definition.description.is_empty(), "{name}");
-        let machine = StudyMachine { cores: 4, has_remote: false };
+        let machine = Host { cores: 4, has_remote: false };
         StudyPlan::new(name, definition, 1.0, machine).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 

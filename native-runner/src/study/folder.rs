@@ -18,7 +18,7 @@ use crate::machine::provenance;
 use crate::program::NamedProgram;
 use crate::study::cell::{CellSettings, StudyCell};
 use crate::study::definition::StudyDefinition;
-use crate::study::matrix::{StudyMachine, cells, shuffle_cells};
+use crate::study::matrix::{Host, cells, shuffle_cells};
 use crate::{figures, machine, report};
 
 const PLAN: &str = "study.json";
@@ -170,12 +170,7 @@ pub(crate) struct StudyPlan {
 }
 
 impl StudyPlan {
-    pub(crate) fn new(
-        name: &str,
-        definition: StudyDefinition,
-        scale: f64,
-        machine: StudyMachine,
-    ) -> Result<Self, String> {
+    pub(crate) fn new(name: &str, definition: StudyDefinition, scale: f64, machine: Host) -> Result<Self, String> {
         let cells = shuffle_cells(cells(&definition, scale, machine)?, definition.order_seed);
         Ok(Self {
             schema_version: SCHEMA_VERSION,
@@ -330,6 +325,17 @@ pub(crate) struct Uploaded {
 }
 
 impl CellEnding {
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Diverged => "diverged",
+            Self::Incorrect => "incorrect",
+            Self::NotTrained => "not trained",
+            Self::Failed => "failed",
+            Self::TimedOut => "timed out",
+        }
+    }
+
     pub(crate) fn is_failure(self) -> bool {
         matches!(self, Self::NotTrained | Self::Failed | Self::TimedOut)
     }
@@ -435,12 +441,11 @@ mod tests {
     use crate::child::{Ended, How};
     use crate::study::cell::tests::kernel_settings;
     use crate::study::definition::StudyDefinition;
-    use crate::study::matrix::StudyMachine;
+    use crate::study::matrix::Host;
 
     fn plan_for(lines: &str, scale: f64, cores: u16) -> StudyPlan {
         let text = format!("title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\n{lines}");
-        StudyPlan::new("t", StudyDefinition::parse(&text).unwrap(), scale, StudyMachine { cores, has_remote: false })
-            .unwrap()
+        StudyPlan::new("t", StudyDefinition::parse(&text).unwrap(), scale, Host { cores, has_remote: false }).unwrap()
     }
 
     fn plan(seeds: &str) -> StudyPlan {

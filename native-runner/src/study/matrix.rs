@@ -17,24 +17,19 @@ use crate::workload_file;
 
 /// Properties of the machine and the command line that affect the cells.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StudyMachine {
+pub(crate) struct Host {
     pub(crate) cores: u16,
     pub(crate) has_remote: bool,
 }
 
-impl StudyMachine {
+impl Host {
     pub(crate) fn this(has_remote: bool) -> Self {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         Self { cores: u16::try_from(cores).unwrap_or(u16::MAX), has_remote }
     }
 }
 
-fn expand_matrix(
-    matrix: &Matrix,
-    programs: &[&str],
-    scale: f64,
-    machine: StudyMachine,
-) -> Result<Vec<StudyCell>, String> {
+fn expand_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Host) -> Result<Vec<StudyCell>, String> {
     let backends = backends(matrix, programs, machine);
     let threads = threads(&matrix.threads, machine);
     let of_one = [
@@ -103,14 +98,14 @@ fn own_or<T: Copy, U>(listed: &[T], value: impl Fn(T) -> U) -> Vec<Option<U>> {
 }
 
 /// Expands [`ALL`]. A remote device is included only if an address was given.
-fn backends(matrix: &Matrix, programs: &[&str], machine: StudyMachine) -> Vec<String> {
+fn backends(matrix: &Matrix, programs: &[&str], machine: Host) -> Vec<String> {
     let is_usable = |name: &&str| *name != REFERENCE && (*name != BURN_REMOTE || machine.has_remote);
     let all = || BACKENDS.iter().map(|backend| backend.name).filter(is_usable).chain(programs.iter().copied());
     let expand = |name: &str| if name == ALL { all().map(str::to_owned).collect() } else { vec![name.to_owned()] };
     matrix.backends.iter().flat_map(|name| expand(&name.0)).collect()
 }
 
-fn threads(threads: &Threads, machine: StudyMachine) -> Vec<Option<NonZero<usize>>> {
+fn threads(threads: &Threads, machine: Host) -> Vec<Option<NonZero<usize>>> {
     match threads {
         Threads::Counts(counts) => own_or(counts, NonZero::<usize>::from),
         Threads::UpTo(UpTo::All) => {
@@ -143,7 +138,7 @@ fn scale_cell(mut cell: RunSettings, scale: f64) -> Result<StudyCell, String> {
 }
 
 /// Lists all cells of a study once, in the order of the definition.
-pub(crate) fn cells(definition: &StudyDefinition, scale: f64, machine: StudyMachine) -> Result<Vec<StudyCell>, String> {
+pub(crate) fn cells(definition: &StudyDefinition, scale: f64, machine: Host) -> Result<Vec<StudyCell>, String> {
     definition.check_backends()?;
     if !definition.matrix.is_empty() && !definition.kernels.is_empty() {
         let text = "it has [[matrix]] and [[kernels]], whose results need different tables; split it into two studies";
@@ -197,7 +192,7 @@ mod tests {
     use crate::study::cell::AXES;
     use crate::study::definition::StudyDefinition;
 
-    const MACHINE: StudyMachine = StudyMachine { cores: 6, has_remote: false };
+    const MACHINE: Host = Host { cores: 6, has_remote: false };
 
     fn parsed(matrix: &str) -> StudyDefinition {
         StudyDefinition::parse(&format!("title = \"t\"\n{matrix}")).unwrap()
@@ -223,7 +218,7 @@ mod tests {
             let cells = cells(&parsed(&format!("{CAFFE}backends = [\"all\"]\n")), 1.0, machine).unwrap_or_default();
             cells.iter().map(|cell| run(cell).backend.clone()).collect()
         };
-        let (without, with) = (names(MACHINE), names(StudyMachine { has_remote: true, ..MACHINE }));
+        let (without, with) = (names(MACHINE), names(Host { has_remote: true, ..MACHINE }));
         assert_eq!(with.len(), BACKENDS.len() - 1);
         assert_eq!(without.len(), with.len() - has_remote());
         assert!(!with.contains(&REFERENCE.to_owned()));

@@ -133,15 +133,15 @@ impl FileValue {
 /// Semantic error.
 #[derive(Debug)]
 struct Mistake {
-    place: FilePlace,
+    place: KeyPath,
     message: String,
 }
 
 /// Path to a value in the file, such as `layers`, `3`, `conv2d`, `stride`.
 #[derive(Clone, Debug, Default)]
-struct FilePlace(Vec<String>);
+struct KeyPath(Vec<String>);
 
-impl FilePlace {
+impl KeyPath {
     fn field(&self, name: impl Display) -> Self {
         Self(self.0.iter().cloned().chain([name.to_string()]).collect())
     }

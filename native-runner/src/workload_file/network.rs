@@ -11,7 +11,7 @@ use crate::workload_file::definition::{
     Add, BatchNorm, Conv2d, Embedding, FileLayer, LocalResponseNorm, Pool, Recurrent, With, WordScores,
 };
 use crate::workload_file::recipe::check_whole;
-use crate::workload_file::{FilePlace, Mistake};
+use crate::workload_file::{KeyPath, Mistake};
 
 /// Limit on the values that a layer outputs per sample.
 const MAX_VALUES: u64 = 1 << 22;
@@ -25,7 +25,7 @@ pub(crate) fn model(
     set: &DataSetDefinition,
     input: Shape,
     layers: &[(&str, &FileLayer)],
-    list: &FilePlace,
+    list: &KeyPath,
 ) -> Result<Model, Mistake> {
     if layers.is_empty() || layers.len() > MAX_LAYERS {
         return Err(list.mistake(format!("there must be 1 to {MAX_LAYERS} layers, not {}", layers.len())));
@@ -50,7 +50,7 @@ struct NetworkBuilder<'f> {
     set: &'f DataSetDefinition,
     model: Model,
     /// Place of the options of each node.
-    places: Vec<FilePlace>,
+    places: Vec<KeyPath>,
     current: LayerInput,
     labels: BTreeMap<&'f str, LayerInput>,
     /// Node that can take an activation from the next word.
@@ -58,17 +58,18 @@ struct NetworkBuilder<'f> {
 }
 
 impl<'f> NetworkBuilder<'f> {
-    fn add(&mut self, place: &FilePlace, name: &str, layer: &'f FileLayer) -> Result<(), Mistake> {
-        let takes = self.takes.take();
-        let activate = |network: &mut Self, activation| network.activate(place, takes, name, activation);
+    fn add(&mut self, place: &KeyPath, name: &str, layer: &'f FileLayer) -> Result<(), Mistake> {
+        match layer {
+            FileLayer::Relu => return self.activate(place, name, Activation::Relu),
+            FileLayer::Tanh => return self.activate(place, name, Activation::Tanh),
+            FileLayer::Gelu => return self.activate(place, name, Activation::Gelu),
+            _ => self.takes = None,
+        }
         match layer {
             FileLayer::Flatten => {
                 self.current.is_flat |= self.shape(self.current.source).pixels() != 1;
                 Ok(())
             }
-            FileLayer::Relu => activate(self, Activation::Relu),
-            FileLayer::Tanh => activate(self, Activation::Tanh),
-            FileLayer::Gelu => activate(self, Activation::Gelu),
             FileLayer::Label(label) => self.keep(&place.field(name), label),
             FileLayer::From(label) => {
                 let data = LayerInput { source: Source::Data, is_flat: false };
@@ -79,7 +80,7 @@ impl<'f> NetworkBuilder<'f> {
         }
     }
 
-    fn labelled(&self, place: &FilePlace, label: &str) -> Result<LayerInput, Mistake> {
+    fn labelled(&self, place: &KeyPath, label: &str) -> Result<LayerInput, Mistake> {
         self.labels.get(label).copied().ok_or_else(|| {
             let known: Vec<&str> = self.labels.keys().copied().collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -87,7 +88,7 @@ impl<'f> NetworkBuilder<'f> {
         })
     }
 
-    fn keep(&mut self, place: &FilePlace, label: &'f str) -> Result<(), Mistake> {
+    fn keep(&mut self, place: &KeyPath, label: &'f str) -> Result<(), Mistake> {
         if self.current.source == Source::Data {
             return Err(place.mistake("a label needs a layer before it"));
         }
@@ -101,14 +102,8 @@ impl<'f> NetworkBuilder<'f> {
     }
 
     /// Sets the activation of the previous layer, which backends compute together with it.
-    fn activate(
-        &mut self,
-        place: &FilePlace,
-        takes: Option<usize>,
-        name: &str,
-        activation: Activation,
-    ) -> Result<(), Mistake> {
-        let layer = takes.map(|node| &mut self.model.nodes[node].layer);
+    fn activate(&mut self, place: &KeyPath, name: &str, activation: Activation) -> Result<(), Mistake> {
+        let layer = self.takes.take().map(|node| &mut self.model.nodes[node].layer);
         match layer.and_then(activation_of) {
             Some(own) if *own == Activation::Identity => {
                 *own = activation;
@@ -123,7 +118,7 @@ impl<'f> NetworkBuilder<'f> {
     }
 
     /// Adds a layer as a node of the model. `place` is the position of its options.
-    fn node(&mut self, place: &FilePlace, name: &str, layer: &FileLayer) -> Result<(), Mistake> {
+    fn node(&mut self, place: &KeyPath, name: &str, layer: &FileLayer) -> Result<(), Mistake> {
         let read = match layer {
             // The words of a story are read unchanged, at any position in the network.
             FileLayer::Embedding(_) => LayerInput { source: Source::Data, is_flat: false },
@@ -167,7 +162,7 @@ impl<'f> NetworkBuilder<'f> {
         Ok(())
     }
 
-    fn check_input(&self, place: &FilePlace, name: &str, layer: &FileLayer, read: LayerInput) -> Result<(), Mistake> {
+    fn check_input(&self, place: &KeyPath, name: &str, layer: &FileLayer, read: LayerInput) -> Result<(), Mistake> {
         if read.is_flat && !matches!(layer, FileLayer::Dense(_) | FileLayer::Dropout(_)) {
             return Err(
                 place.mistake(format!("`{name}` cannot read the output of `flatten`; only dense and dropout can"))
@@ -194,7 +189,7 @@ impl<'f> NetworkBuilder<'f> {
     }
 
     /// Returns the node that a word layer shares vectors with.
-    fn shared(&self, place: &FilePlace, layer: &FileLayer) -> Result<Option<usize>, Mistake> {
+    fn shared(&self, place: &KeyPath, layer: &FileLayer) -> Result<Option<usize>, Mistake> {
         let (FileLayer::Embedding(Embedding { shares: Some(label), .. })
         | FileLayer::WordScores(WordScores { shares: Some(label), .. })) = layer
         else {
@@ -235,7 +230,7 @@ impl<'f> NetworkBuilder<'f> {
         }
     }
 
-    fn finish(self, list: &FilePlace) -> Result<Model, Mistake> {
+    fn finish(self, list: &KeyPath) -> Result<Model, Mistake> {
         let Some(last) = self.model.nodes.len().checked_sub(1) else {
             return Err(list.mistake("no layer computes anything"));
         };
@@ -297,12 +292,7 @@ fn activation_of(layer: &mut Node) -> Option<&mut Activation> {
 }
 
 /// Returns the engine's layer. Checks bounds that depend on other numbers.
-fn translate_layer(
-    place: &FilePlace,
-    layer: &FileLayer,
-    input: Shape,
-    set: &DataSetDefinition,
-) -> Result<Node, Mistake> {
+fn translate_layer(place: &KeyPath, layer: &FileLayer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
     // Every word of a data set may be an answer: the words are its classes.
     let vocabulary = set.train.classes;
     Ok(match layer {
@@ -363,7 +353,7 @@ fn translate_layer(
     })
 }
 
-fn pool(place: &FilePlace, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
+fn pool(place: &KeyPath, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
     let &Pool { size: side, padding, rounding, activation, .. } = pool;
     let stride = pool.stride.unwrap_or(side);
     check_whole(&place.field("padding"), padding, 0, side - 1)?;
@@ -377,7 +367,7 @@ fn pool(place: &FilePlace, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake>
 }
 
 /// Checks that each tensor supports its initializer.
-fn check_initializers(place: &FilePlace, layer: &FileLayer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
+fn check_initializers(place: &KeyPath, layer: &FileLayer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
     const DIRAC: &str = "`dirac` copies channels, so only the kernel of a `conv2d` can use it";
     const WHITENED: &str = "`whitened_patches` is for a `conv2d` that reads color images directly";
     let no_bias = Initializer::GlorotUniform;
@@ -410,7 +400,7 @@ fn check_initializers(place: &FilePlace, layer: &FileLayer, input: Shape, reads_
     Ok(())
 }
 
-fn check_whitened_patches(place: &FilePlace, convolution: &Conv2d) -> Result<(), Mistake> {
+fn check_whitened_patches(place: &KeyPath, convolution: &Conv2d) -> Result<(), Mistake> {
     /// Largest side of patches; the covariance of larger ones takes minutes.
     const MAX_PATCH_SIDE: u32 = 5;
     let filters = convolution.filters;

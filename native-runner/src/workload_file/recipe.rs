@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 
 use crate::screen::did_you_mean;
 use crate::workload_file::definition::{LastBatch, PreprocessingOptions, TestViews, WorkloadDefinition};
-use crate::workload_file::{FilePlace, FileValue, Mistake, network};
+use crate::workload_file::{FileValue, KeyPath, Mistake, network};
 
 /// Relative tolerance of early losses, the same as for built-in workloads.
 const LOSS_TOLERANCE: f64 = 1e-3;
@@ -59,7 +59,7 @@ const BOUNDS: [(Bound, &str); 6] = [
 ///
 /// They are one array because rustc 1.95 miscompiles two arguments: with optimization, `around` keeps the value of the
 /// first call.
-fn check_bounds(value: &FileValue, place: &FilePlace, [around, field]: [&str; 2]) -> Result<(), Mistake> {
+fn check_bounds(value: &FileValue, place: &KeyPath, [around, field]: [&str; 2]) -> Result<(), Mistake> {
     match value {
         FileValue::Number(number) => {
             let is_this = |name: &str| name == field || name.split_once('.') == Some((around, field));
@@ -80,7 +80,7 @@ fn check_bounds(value: &FileValue, place: &FilePlace, [around, field]: [&str; 2]
     }
 }
 
-fn check_number(value: &FilePlace, number: f64, (allowed, is_allowed): Bound) -> Result<(), Mistake> {
+fn check_number(value: &KeyPath, number: f64, (allowed, is_allowed): Bound) -> Result<(), Mistake> {
     #[expect(clippy::cast_possible_truncation, reason = "as the engine reads many of them")]
     let in_single_precision = f64::from(number as f32);
     if [number, in_single_precision].into_iter().all(|number| number.is_finite() && is_allowed(number)) {
@@ -90,7 +90,7 @@ fn check_number(value: &FilePlace, number: f64, (allowed, is_allowed): Bound) ->
 }
 
 /// Checks a number whose bounds may depend on other fields.
-pub(crate) fn check_whole(value: &FilePlace, number: impl Into<f64>, least: u32, most: u32) -> Result<(), Mistake> {
+pub(crate) fn check_whole(value: &KeyPath, number: impl Into<f64>, least: u32, most: u32) -> Result<(), Mistake> {
     let number = number.into();
     if (f64::from(least)..=f64::from(most)).contains(&number) {
         return Ok(());
@@ -99,7 +99,7 @@ pub(crate) fn check_whole(value: &FilePlace, number: impl Into<f64>, least: u32,
 }
 
 pub(crate) fn workload(definition: &WorkloadDefinition, content: &FileValue) -> Result<Workload, Mistake> {
-    let root = FilePlace::default();
+    let root = KeyPath::default();
     check_bounds(content, &root, ["", ""])?;
     let name = name(&root.field("name"), &definition.name)?;
     let title = line(&root.field("title"), &definition.title, 100)?;
@@ -148,7 +148,7 @@ fn leak_text(text: &str) -> &'static str {
     known
 }
 
-fn name(value: &FilePlace, name: &str) -> Result<&'static str, Mistake> {
+fn name(value: &KeyPath, name: &str) -> Result<&'static str, Mistake> {
     const MAX_NAME_LENGTH: usize = 40;
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if !name.starts_with(|c: char| c.is_ascii_lowercase())
@@ -167,7 +167,7 @@ fn name(value: &FilePlace, name: &str) -> Result<&'static str, Mistake> {
 }
 
 /// Collapses whitespace in a text that is shown on one line.
-fn line(value: &FilePlace, text: &str, longest: usize) -> Result<&'static str, Mistake> {
+fn line(value: &KeyPath, text: &str, longest: usize) -> Result<&'static str, Mistake> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() > longest || !line.chars().all(results::is_plain) {
         return Err(value.mistake(format!("it must be at most {longest} visible characters")));
@@ -175,7 +175,7 @@ fn line(value: &FilePlace, text: &str, longest: usize) -> Result<&'static str, M
     Ok(leak_text(&line))
 }
 
-fn data_set(value: &FilePlace, name: &str) -> Result<&'static DataSetDefinition, Mistake> {
+fn data_set(value: &KeyPath, name: &str) -> Result<&'static DataSetDefinition, Mistake> {
     engine::data_set(name).ok_or_else(|| {
         let known: Vec<&str> = engine::DATA_SETS.iter().map(|set| set.name.as_str()).collect();
         let close = did_you_mean(name, known.iter().copied());
@@ -183,7 +183,7 @@ fn data_set(value: &FilePlace, name: &str) -> Result<&'static DataSetDefinition,
     })
 }
 
-fn check_samples(root: &FilePlace, definition: &WorkloadDefinition, set: &DataSetDefinition) -> Result<(), Mistake> {
+fn check_samples(root: &KeyPath, definition: &WorkloadDefinition, set: &DataSetDefinition) -> Result<(), Mistake> {
     let all = set.train.samples;
     let mut trained = all;
     if let Some(TrainingRange { first, samples }) = definition.training_samples {
@@ -203,7 +203,7 @@ fn check_samples(root: &FilePlace, definition: &WorkloadDefinition, set: &DataSe
     Ok(())
 }
 
-fn check_points(value: &FilePlace, points: &[(f64, f64)]) -> Result<(), Mistake> {
+fn check_points(value: &KeyPath, points: &[(f64, f64)]) -> Result<(), Mistake> {
     for (number, (share, factor)) in points.iter().enumerate() {
         check_number(&value.field(number).field(0), *share, SHARE)?;
         check_number(&value.field(number).field(1), *factor, NOT_NEGATIVE)?;
@@ -215,7 +215,7 @@ fn check_points(value: &FilePlace, points: &[(f64, f64)]) -> Result<(), Mistake>
 }
 
 fn input(
-    value: &FilePlace,
+    value: &KeyPath,
     preprocessing: &PreprocessingOptions,
     set: &DataSetDefinition,
 ) -> Result<(InputRecipe, Shape), Mistake> {

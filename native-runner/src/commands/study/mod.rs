@@ -21,7 +21,7 @@ use crate::screen::{Screen, quoted};
 use crate::study::cell::{CellFilter, StudyCell};
 use crate::study::definition::{STUDIES, StudyDefinition, load, schema};
 use crate::study::folder::{FinishedCell, Folder, StudyPlan};
-use crate::study::matrix::StudyMachine;
+use crate::study::matrix::Host;
 use crate::workload_file::is_file_name;
 
 const STUDIES_FOLDER: &str = "studies";
@@ -44,7 +44,7 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     let StudyArgs { workload_files, backends, adapters, external, .. } = arguments;
     let definition = definition.with_options(workload_files, backends, adapters, &external.programs);
     definition.named_programs().map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
-    let machine = StudyMachine::this(arguments.remote.is_some());
+    let machine = Host::this(arguments.remote.is_some());
     let plan = StudyPlan::new(&short_name, definition, arguments.scale, machine);
     let plan = plan.map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     // The folder is the same for the whole day, so that the study is resumed.
@@ -248,7 +248,7 @@ struct StudyListing {
 fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
     let list = |(name, text): &(&'static str, &str)| {
         let definition = StudyDefinition::parse(text)?;
-        let plan = StudyPlan::new(name, definition.clone(), 1.0, StudyMachine::this(false))?;
+        let plan = StudyPlan::new(name, definition.clone(), 1.0, Host::this(false))?;
         Ok(StudyListing { name, definition, cells: plan.cells.len() })
     };
     let listed = STUDIES.iter().map(|study| list(study).map_err(|error: String| format!("{}: {error}", study.0)));

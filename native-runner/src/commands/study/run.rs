@@ -249,14 +249,9 @@ struct CellSummary<'a> {
     kernels: Option<KernelSummary>,
 }
 
-fn document(
-    plan: &StudyPlan,
-    folder: &Path,
-    cells: &[&StudyCell],
-    finished: &[FinishedCell],
-) -> Result<String, Failure> {
+fn document(plan: &StudyPlan, folder: &Path, cells: &[&StudyCell], done: &[FinishedCell]) -> Result<String, Failure> {
     let summarize = |cell| {
-        let finished = find_finished(finished, cell);
+        let finished = find_finished(done, cell);
         CellSummary {
             cell,
             ending: finished.map(|finished| finished.ending),

@@ -277,7 +277,7 @@ fn plan_table(listed: &[PlannedCell<'_>], settings: &[&CellSettings]) -> TextTab
 mod tests {
     use super::*;
     use crate::study::definition::StudyDefinition;
-    use crate::study::matrix::StudyMachine;
+    use crate::study::matrix::Host;
 
     #[test]
     fn title_has_what_differs_and_seeds_share_a_row() {
@@ -305,7 +305,7 @@ mod tests {
             ("[[matrix]]\nworkloads = [\"caffe-mnist\"]", 1.0, &["caffe-mnist"], "caffe-mnist · wgsl"),
         ] {
             let definition = StudyDefinition::parse(&format!("title = \"t\"\n{lines}")).unwrap();
-            let plan = StudyPlan::new("t", definition, scale, StudyMachine { cores: 2, has_remote: false }).unwrap();
+            let plan = StudyPlan::new("t", definition, scale, Host { cores: 2, has_remote: false }).unwrap();
             let cells: Vec<&StudyCell> = plan.cells.iter().collect();
             let rows = rows(&cells, &[]);
             let settings: Vec<&CellSettings> = rows.iter().map(|row| &row.settings).collect();
