@@ -1,11 +1,9 @@
 //! Child processes, which may crash, hang or be interrupted.
 
-use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{io, process, thread};
@@ -21,7 +19,6 @@ pub(crate) struct Child {
     process: process::Child,
     stdout: Option<JoinHandle<String>>,
     lines: Receiver<String>,
-    last_lines: VecDeque<String>,
     start: Instant,
 }
 
@@ -80,7 +77,7 @@ impl Child {
                 }
             });
         }
-        Ok(Self { process, stdout, lines, last_lines: VecDeque::new(), start: Instant::now() })
+        Ok(Self { process, stdout, lines, start: Instant::now() })
     }
 
     /// Returns the output within a time limit, or a clause that describes how the program ended.
@@ -98,18 +95,21 @@ impl Child {
         is_interrupted: &dyn Fn() -> bool,
         heard: &mut dyn FnMut(&str),
     ) -> io::Result<Option<Ended>> {
+        let mut last_lines: Vec<String> = Vec::new();
         let how = loop {
             if is_interrupted() {
                 return Ok(None);
             }
             if let Some(limit) = timeout.filter(|limit| self.start.elapsed() >= *limit) {
-                self.end();
+                let _ = self.process.kill();
+                let _ = self.process.wait();
                 break How::TimedOut { limit };
             }
             match self.lines.recv_timeout(POLLING_INTERVAL) {
                 Ok(line) => {
                     heard(&line);
-                    self.remember(line);
+                    last_lines.drain(..(last_lines.len() + 1).saturating_sub(LAST_LINES));
+                    last_lines.push(line);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 // It has closed its standard error, so it is about to end.
@@ -121,30 +121,17 @@ impl Child {
         };
         let seconds = self.start.elapsed().as_secs_f64();
         let stdout = self.stdout.take().and_then(|reader| reader.join().ok()).unwrap_or_default();
-        // The pipe is closed, so this loop ends.
-        while let Ok(line) = self.lines.recv() {
-            self.remember(line);
-        }
-        let last_lines = std::mem::take(&mut self.last_lines).into();
+        // The pipe is closed, so this ends.
+        last_lines.extend(self.lines.iter());
+        last_lines.drain(..last_lines.len().saturating_sub(LAST_LINES));
         Ok(Some(Ended { how, stdout, last_lines, seconds }))
-    }
-
-    fn remember(&mut self, line: String) {
-        if self.last_lines.len() == LAST_LINES {
-            self.last_lines.pop_front();
-        }
-        self.last_lines.push_back(line);
-    }
-
-    fn end(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
-        self.end();
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 

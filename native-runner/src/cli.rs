@@ -12,10 +12,8 @@ use results::{Feature, InputMode, Layout, Length, Positive, Precision, RunSpec};
 
 use crate::commands::compare_records::CompareRecordsArgs;
 use crate::commands::export_records::ExportArgs;
-use crate::commands::installation::Installation;
-#[cfg(feature = "wgsl")]
+use crate::commands::installation::{CompletionsArgs, FetchDataArgs, ManualArgs};
 use crate::commands::kernels::KernelsArgs;
-#[cfg(feature = "wgsl")]
 use crate::commands::profile::ProfileArgs;
 use crate::commands::report::ReportArgs;
 use crate::commands::scaling::ScalingArgs;
@@ -25,7 +23,6 @@ use crate::commands::steps::StepsArgs;
 use crate::commands::study::StudyArgs;
 use crate::commands::upload::{ConsentArgs, UploadArgs};
 use crate::device::KeptFile;
-#[cfg(feature = "wgsl")]
 use crate::doctor::DoctorArgs;
 use crate::failure::Failure;
 use crate::json_output::JsonTarget;
@@ -110,17 +107,14 @@ pub(crate) enum Command {
     /// List the data sets and where they come from
     DataSets(DataSetsArgs),
     /// Check the installation and whether each backend computes correctly, and suggest fixes
-    #[cfg(feature = "wgsl")]
     Doctor(DoctorArgs),
     /// Measure the device's peak rates, and how close the kernels come to them
-    #[cfg(feature = "wgsl")]
     Kernels(KernelsArgs),
     /// Measure steps per second of workloads on several backends, without evaluation or a score
     Steps(StepsArgs),
     /// Run a study: a matrix of runs, each in its own process, in a folder that can be resumed
     Study(Box<StudyArgs>),
     /// Profile a training step launch by launch
-    #[cfg(feature = "wgsl")]
     Profile(ProfileArgs),
     /// Train a few steps on the first samples; write losses, norms and logits to compare with a golden trace
     Trace(TraceArgs),
@@ -137,8 +131,12 @@ pub(crate) enum Command {
     /// Serve a device of this machine to `--backend burn-remote` on other machines
     #[cfg(feature = "burn-remote")]
     ServeDevice(ServeDeviceArgs),
-    #[command(flatten)]
-    Installation(Installation),
+    /// Fetch data sets and verify them
+    FetchData(FetchDataArgs),
+    /// Print shell completions
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Manual(ManualArgs),
 }
 
 #[derive(Debug, Args)]
@@ -151,10 +149,9 @@ pub(crate) struct ListArgs {
 #[derive(Debug, Args)]
 pub(crate) struct DataSetsArgs {
     #[command(flatten)]
+    pub(crate) list: ListArgs,
+    #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// Selection of the devices.
@@ -218,25 +215,15 @@ impl AdapterArgs {
     }
 }
 
+/// Options that follow in the same command are under the same heading unless they have another.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Data and output")]
 pub(crate) struct DataArgs {
     /// Folder of the data sets; without it, runs fetch missing sets [default: the workspace's `data`, or the cache]
-    #[arg(
-        long = "data",
-        value_name = "DIR",
-        help_heading = "Data and output",
-        env = "GRADMARK_DATA",
-        hide_env_values = true
-    )]
+    #[arg(long = "data", value_name = "DIR", env = "GRADMARK_DATA", hide_env_values = true)]
     pub(crate) folder: Option<PathBuf>,
     /// Folder `en` of the published bAbI archive [default: generate similar stories]
-    #[arg(
-        long = "babi",
-        value_name = "FOLDER",
-        help_heading = "Data and output",
-        env = "GRADMARK_BABI",
-        hide_env_values = true
-    )]
+    #[arg(long = "babi", value_name = "FOLDER", env = "GRADMARK_BABI", hide_env_values = true)]
     pub(crate) babi: Option<PathBuf>,
 }
 
@@ -262,6 +249,13 @@ pub(crate) struct BenchmarkArgs {
     pub(crate) upload_to: Option<Address>,
     #[command(flatten)]
     pub(crate) consent: ConsentArgs,
+    #[command(flatten)]
+    pub(crate) cell: CellArgs,
+}
+
+/// Options of the processes that a study starts.
+#[derive(Debug, Args)]
+pub(crate) struct CellArgs {
     /// End when standard input ends: a study's cells do not outlive the study
     #[arg(long, hide = true)]
     pub(crate) ends_with_input: bool,
@@ -351,8 +345,6 @@ impl TrainingArgs {
 pub(crate) struct TraceArgs {
     #[command(flatten)]
     pub(crate) workload: OneWorkloadArgs,
-    #[command(flatten)]
-    pub(crate) device: DeviceArgs,
     /// Seed of weights and dropout
     #[arg(long, value_name = "N")]
     pub(crate) seed: u32,
@@ -369,6 +361,8 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) test_samples: u32,
     #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    #[command(flatten)]
     pub(crate) data: DataArgs,
     /// File to write the trace to; `-` is standard output
     #[arg(long, value_name = "FILE", default_value = "-", help_heading = "Data and output")]
@@ -377,44 +371,33 @@ pub(crate) struct TraceArgs {
 
 pub(crate) const PORT: u16 = 4400;
 
-/// Options of a device, each for one backend only.
+/// Options of a device, each for one backend only. Options that follow in the same command are under the same heading
+/// unless they have another.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Device")]
 pub(crate) struct PlaceArgs {
     /// Number of threads for `burn-flex` [default: one per core]
-    #[arg(long, value_name = "N", help_heading = "Device", value_parser = threads())]
+    #[arg(long, value_name = "N", value_parser = threads())]
     threads: Option<NonZero<usize>>,
     /// Address of `native-runner serve-device` for `burn-remote`; the default port is 4400. Devices at several
     /// addresses, separated by commas, share each batch, with the same result as one device
-    #[arg(
-        long,
-        value_name = "HOST[:PORT]",
-        value_delimiter = ',',
-        help_heading = "Device",
-        value_parser = host_and_port
-    )]
+    #[arg(long, value_name = "HOST[:PORT]", value_delimiter = ',', value_parser = host_and_port)]
     pub(crate) remote: Vec<String>,
     /// Seconds without an answer after which a remote device counts as lost
-    #[arg(
-        long,
-        value_name = "X",
-        help_heading = "Device",
-        default_value_t = 30.0,
-        value_parser = positive_seconds,
-        requires = "remote"
-    )]
+    #[arg(long, value_name = "X", default_value_t = 30.0, value_parser = positive_seconds, requires = "remote")]
     pub(crate) remote_timeout: f64,
     /// Device features that `wgsl` does not use, separated by commas: `subgroups`, `f16`, `timestamps`, or `core` for
     /// WebGPU's compatibility mode. Shows the effect of each feature; never ranked
-    #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Device", value_parser = feature)]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = feature)]
     without: Vec<Feature>,
     /// Exchange finished gradients while several devices of `wgsl` compute the others: `on` or `off` [default: on, but
     /// off on a software adapter, whose cores would have to do both]
-    #[arg(long, value_name = "SWITCH", help_heading = "Device", value_parser = on_or_off())]
+    #[arg(long, value_name = "SWITCH", value_parser = on_or_off())]
     overlap: Option<bool>,
     #[command(flatten)]
     pub(crate) external: ProgramArgs,
     /// Tune the kernels again instead of using the stored choices for this device
-    #[arg(long, help_heading = "Device")]
+    #[arg(long)]
     retune: bool,
 }
 
@@ -450,9 +433,15 @@ fn on_or_off() -> impl clap::builder::TypedValueParser<Value = bool> {
     PossibleValuesParser::new(["on", "off"]).map(|word| word == "on")
 }
 
+/// Parses a value by its name.
+pub(crate) fn named<T: Copy>(text: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T, String> {
+    let found = all.iter().copied().find(|value| name(*value) == text.trim());
+    let known = || all.iter().map(|value| name(*value)).collect::<Vec<_>>().join(", ");
+    found.ok_or_else(|| format!("it must be one of {}", known()))
+}
+
 fn feature(text: &str) -> Result<Feature, String> {
-    let known = || format!("it must be one of {}", Feature::ALL.map(Feature::name).join(", "));
-    Feature::named(text.trim()).ok_or_else(known)
+    named(text, &Feature::ALL, Feature::name)
 }
 
 /// Parses `HOST`, `HOST:PORT`, or an IPv6 address in brackets.
@@ -491,15 +480,18 @@ pub(crate) fn short_text(text: &str) -> Result<String, String> {
 }
 
 pub(crate) fn precision(text: &str) -> Result<Precision, String> {
-    let known = || format!("it must be one of {}", Precision::ALL.map(Precision::name).join(", "));
-    Precision::named(text.trim()).ok_or_else(known)
+    named(text, &Precision::ALL, Precision::name)
+}
+
+/// Parses a finite number for which `is_allowed` is true.
+pub(crate) fn number(text: &str, is_allowed: fn(f64) -> bool, wrong: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && is_allowed(*number));
+    number.ok_or_else(|| wrong.to_owned())
 }
 
 pub(crate) fn positive_seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
-        _ => Err("it must be a number of seconds above 0 and at most a day".to_owned()),
-    }
+    let wrong = "it must be a number of seconds above 0 and at most a day";
+    number(text, |seconds| seconds > 0.0 && seconds <= 86_400.0, wrong)
 }
 
 /// Returns the workloads with these names, each once.

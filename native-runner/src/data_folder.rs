@@ -20,7 +20,7 @@ use crate::screen::Screen;
 use crate::{leaderboard, screen};
 
 /// Reads each data set once, from the first folder that has it.
-pub(crate) struct DataFolder {
+pub(crate) struct LocalData {
     places: Vec<PathBuf>,
     /// Folder of the published stories; if absent, stories are generated.
     stories: Option<PathBuf>,
@@ -51,26 +51,21 @@ impl Availability {
     }
 }
 
-impl DataFolder {
+impl LocalData {
     /// Reads from the chosen folder alone, or from the usual places.
     pub(crate) fn new(chosen: &DataArgs) -> Self {
         let places = chosen.folder.as_ref().map_or_else(usual_places, |folder| vec![folder.clone()]);
         Self { places, stories: chosen.babi.clone(), noise: false, loaded: HashMap::new(), repairs: Vec::new() }
     }
 
-    /// Generates noise instead of reading sets with files, or reads the data of these workloads.
-    pub(crate) fn with_noise_or_data(noise: bool, chosen: &DataArgs, workloads: &[Workload]) -> Result<Self, Failure> {
-        if noise { Ok(Self { noise, ..Self::new(chosen) }) } else { Self::with_data_of(chosen, workloads) }
-    }
-
     /// Reads from the same places, but first fetches sets that these workloads need and no place has, unless a folder
-    /// was chosen.
-    pub(crate) fn with_data_of(chosen: &DataArgs, workloads: &[Workload]) -> Result<Self, Failure> {
-        let folder = Self::new(chosen);
-        let mut missing: Vec<&str> = workloads.iter().map(|workload| workload.data_set).collect();
+    /// was chosen. With `noise`, generates noise instead of reading files.
+    pub(crate) fn with_data_of(chosen: &DataArgs, workloads: &[Workload], noise: bool) -> Result<Self, Failure> {
+        let folder = Self { noise, ..Self::new(chosen) };
+        let is_missing =
+            |name: &&str| engine::data_set(name).is_some_and(|set| folder.availability(set) == Availability::Missing);
+        let mut missing: Vec<&str> = workloads.iter().map(|workload| workload.data_set).filter(is_missing).collect();
         missing.dedup();
-        missing
-            .retain(|name| engine::data_set(name).is_some_and(|set| folder.availability(set) == Availability::Missing));
         if chosen.folder.is_none() && !missing.is_empty() {
             make(&missing, &place_to_fetch_to(), false)?;
         }
@@ -102,17 +97,15 @@ impl DataFolder {
     fn read(&self, definition: &'static DataSetDefinition) -> Result<DataSet, DataError> {
         match (&definition.origin, &self.stories) {
             (Origin::Files { .. }, _) if self.noise => Ok(DataSet::noise(definition)),
-            (Origin::Files { .. }, _) => {
-                let missing = |file, place| DataError::Missing { file, place };
-                let folder = self.folder_of(definition).ok_or_else(|| {
+            (Origin::Files { .. }, _) => match self.folder_of(definition) {
+                Some(folder) => read_from(folder, definition),
+                None => {
                     let places: Vec<String> = self.places.iter().map(|place| quoted(place)).collect();
-                    missing(files_of(definition)[0].to_owned(), places.join(" and in "))
-                })?;
-                read_from(folder, definition, missing)
-            }
-            (Origin::Stories(_), Some(folder)) => {
-                read_from(folder, definition, |file, place| DataError::NoStories { file, place })
-            }
+                    let (file, place) = (files_of(definition)[0].to_owned(), places.join(" and in "));
+                    Err(DataError::Missing { file, place })
+                }
+            },
+            (Origin::Stories(_), Some(folder)) => read_from(folder, definition),
             (Origin::Stories(_), None) | (Origin::Images(_), _) => {
                 Ok(DataSet::generated(definition).expect("stories and images can be made up"))
             }
@@ -134,16 +127,16 @@ fn files_of(definition: &DataSetDefinition) -> [&str; 2] {
 }
 
 /// Reads both files of the set from the same folder, so that they match.
-fn read_from(
-    folder: &Path,
-    definition: &'static DataSetDefinition,
-    missing: impl Fn(String, String) -> DataError,
-) -> Result<DataSet, DataError> {
+fn read_from(folder: &Path, definition: &'static DataSetDefinition) -> Result<DataSet, DataError> {
     let read = |name: &str| {
         let path = folder.join(name);
-        fs::read(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => missing(name.to_owned(), quoted(folder)),
-            _ => DataError::Unreadable { file: path.display().to_string(), reason: error.to_string() },
+        fs::read(&path).map_err(|error| {
+            let (file, place) = (name.to_owned(), quoted(folder));
+            match (error.kind(), &definition.origin) {
+                (io::ErrorKind::NotFound, Origin::Stories(_)) => DataError::NoStories { file, place },
+                (io::ErrorKind::NotFound, _) => DataError::Missing { file, place },
+                _ => DataError::Unreadable { file: path.display().to_string(), reason: error.to_string() },
+            }
         })
     };
     let [train, test] = files_of(definition).map(read);
@@ -163,7 +156,7 @@ fn read_from(
 }
 
 #[async_trait(?Send)]
-impl DataSource for DataFolder {
+impl DataSource for LocalData {
     async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
         if let Some(data) = self.loaded.get(&definition.name) {
             return Ok(Arc::clone(data));
@@ -172,8 +165,7 @@ impl DataSource for DataFolder {
         let data = self.read(definition);
         if data.is_err() && matches!(definition.origin, Origin::Files { .. }) {
             let folder = self.folder_of(definition).or(self.places.first());
-            let repair = fetching(&definition.name, folder.map(PathBuf::as_path));
-            self.repairs.push(repair);
+            self.repairs.push(fetching(&definition.name, folder.map(PathBuf::as_path)));
         }
         let data = Arc::new(data?);
         self.loaded.insert(definition.name.clone(), Arc::clone(&data));
@@ -184,16 +176,12 @@ impl DataSource for DataFolder {
 /// Returns `data` in the working folder, in the workspace of the build, next to the program, and in the user's cache.
 fn usual_places() -> Vec<PathBuf> {
     let beside = env::current_exe().ok().and_then(|program| Some(program.parent()?.join("data")));
-    let mut places = vec![PathBuf::from("data")];
-    places.extend(workspace());
-    places.extend(beside);
-    places.extend(cache().map(|cache| cache.join("data")));
-    places
+    let cache = cache().map(|cache| cache.join("data"));
+    [Some(PathBuf::from("data")), workspace(), beside, cache].into_iter().flatten().collect()
 }
 
 pub(crate) fn place_to_fetch_to() -> PathBuf {
-    let cache = || Some(cache()?.join("data"));
-    workspace().or_else(cache).unwrap_or_else(|| PathBuf::from("data"))
+    workspace().or_else(|| Some(cache()?.join("data"))).unwrap_or_else(|| PathBuf::from("data"))
 }
 
 /// Returns the data folder of the workspace that the program was built in, if it still exists.
@@ -216,9 +204,9 @@ const TEMPLATE: &str = "  {wide_bar:.cyan/dim} {bytes} of {total_bytes}, {bytes_
 /// cached.
 pub(crate) fn make(sets: &[&str], folder: &Path, compressed: bool) -> Result<(), Failure> {
     let archives = cache().unwrap_or_else(env::temp_dir).join("archives");
-    let store = Store::new(folder.to_owned(), archives, Registry, Lines).only(sets);
+    let store = Store::new(folder.to_owned(), archives, Registry, ScreenLines).only(sets);
     let store = if compressed { store } else { store.uncompressed() };
-    store.ensure(false).map_err(|error| Failure::NotFetched(format!("{error:#}")))?;
+    store.ensure(false).map_err(|error| Failure::Incomplete(format!("{error:#}")))?;
     Ok(())
 }
 
@@ -252,9 +240,9 @@ fn bar(bytes: Option<u64>) -> ProgressBar {
     ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr()).with_style(style)
 }
 
-struct Lines;
+struct ScreenLines;
 
-impl StoreProgress for Lines {
+impl StoreProgress for ScreenLines {
     fn step(&self, verb: &'static str, what: &str) {
         // Without standard error, no progress is shown.
         drop(Screen::Error.line(&format!("{verb} {what}")));
@@ -269,8 +257,8 @@ impl StoreProgress for Lines {
 mod tests {
     use super::*;
 
-    fn data(folder: &Path, babi: Option<&Path>) -> DataFolder {
-        DataFolder::new(&DataArgs { folder: Some(folder.to_owned()), babi: babi.map(Path::to_owned) })
+    fn data(folder: &Path, babi: Option<&Path>) -> LocalData {
+        LocalData::new(&DataArgs { folder: Some(folder.to_owned()), babi: babi.map(Path::to_owned) })
     }
 
     #[test]
@@ -279,19 +267,6 @@ mod tests {
         fs::write(folder.path().join("mnist-train.bin"), b"GMDS").unwrap();
         let error = data(folder.path(), None).read(engine::data_set("mnist").unwrap()).unwrap_err();
         assert!(matches!(&error, DataError::Missing { file, .. } if file == "mnist-test.bin"), "{error}");
-    }
-
-    #[test]
-    fn noise_needs_no_files() {
-        let empty = tempfile::tempdir().unwrap();
-        let chosen = DataArgs { folder: Some(empty.path().to_owned()), babi: None };
-        assert!(
-            DataFolder::with_noise_or_data(true, &chosen, &[])
-                .unwrap()
-                .read(engine::data_set("mnist").unwrap())
-                .unwrap()
-                .generated
-        );
     }
 
     #[test]

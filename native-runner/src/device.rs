@@ -115,7 +115,7 @@ impl Keeper for KeptFile {
     }
 }
 
-type Opened = Vec<Box<dyn Backend>>;
+type OpenedBackends = Vec<Box<dyn Backend>>;
 
 #[derive(Serialize)]
 pub(crate) struct Unavailable {
@@ -131,19 +131,14 @@ pub(crate) fn open_several(
     choice: &AdapterChoice,
     place: &PlaceArgs,
     clock: &Rc<MonotonicClock>,
-) -> Result<(Opened, Vec<Unavailable>), Failure> {
-    if choice.is_of_several() {
-        let text = format!(
-            "--adapter {choice} works only in a run of one backend, whose batches the adapters share; select a single \
-             adapter"
-        );
-        return Err(Failure::Usage(text));
-    }
-    if place.remote.len() > 1 {
-        let text = format!(
-            "--remote {} works only in a run of one backend, whose batches the devices share; set a single address",
-            place.remote.join(",")
-        );
+) -> Result<(OpenedBackends, Vec<Unavailable>), Failure> {
+    let shared = if choice.is_of_several() {
+        Some(("--adapter", choice.to_string(), "adapters share; select a single adapter"))
+    } else {
+        (place.remote.len() > 1).then(|| ("--remote", place.remote.join(","), "devices share; set a single address"))
+    };
+    if let Some((option, value, rule)) = shared {
+        let text = format!("{option} {value} works only in a run of one backend, whose batches the {rule}");
         return Err(Failure::Usage(text));
     }
     let programs: Vec<&str> = place.external.programs.iter().map(|program| program.name).collect();
@@ -174,11 +169,8 @@ pub(crate) fn open_several(
         }
     }
     // A backend without a choice of devices is an error if the user named a device.
-    let answered = match choice {
-        AdapterChoice::Any => !opened.is_empty(),
-        _ => opened.iter().any(|backend| devices(backend.name()) != Devices::Given),
-    };
-    if let Some(error) = first_error.filter(|_| !answered) {
+    let is_answer = |name: &str| *choice == AdapterChoice::Any || devices(name) != Devices::Given;
+    if let Some(error) = first_error.filter(|_| !opened.iter().any(|backend| is_answer(backend.name()))) {
         return Err(error.into());
     }
     if opened.is_empty() {
@@ -192,14 +184,13 @@ pub(crate) fn open_several(
 
 /// Returns each backend name once, with true if it may be missing because [`ALL`] stands for it.
 fn wanted<'a>(names: &[&'a str], programs: &[&'a str]) -> Vec<(&'a str, bool)> {
+    let own = || BACKENDS.iter().map(|backend| (backend.name, true)).filter(|(name, _)| *name != REFERENCE);
+    let all = || own().chain(programs.iter().map(|program| (*program, false))).collect();
+    let expanded = names.iter().flat_map(|name| if *name == ALL { all() } else { vec![(*name, false)] });
     let mut wanted: Vec<(&str, bool)> = Vec::new();
-    for name in names {
-        let own = BACKENDS.iter().map(|backend| (backend.name, true)).filter(|(name, _)| *name != REFERENCE);
-        let all = own.chain(programs.iter().map(|program| (*program, false)));
-        for one in if *name == ALL { all.collect() } else { vec![(*name, false)] } {
-            if wanted.iter().all(|(other, _)| *other != one.0) {
-                wanted.push(one);
-            }
+    for one in expanded {
+        if wanted.iter().all(|(other, _)| *other != one.0) {
+            wanted.push(one);
         }
     }
     wanted
@@ -217,18 +208,14 @@ fn choice_beside(
     match (devices(name), choice) {
         // Among backends with a choice, the processor needs no adapter option.
         (Devices::Given, _) if named.iter().any(|name| devices(name) != Devices::Given) => Ok(AdapterChoice::Any),
-        (Devices::Platform, AdapterChoice::Index(index)) => {
+        (Devices::Platform, &AdapterChoice::Index(index)) => {
             let backend = KNOWN_BACKENDS.iter().find(|known| known.name == name).map_or("", |known| known.name);
             if beside(Devices::Adapters).next().is_some() {
                 return choice.beyond(adapters, backend);
             }
-            match beside(Devices::Platform).find(|other| *other != name) {
-                None => Ok(choice.clone()),
-                Some(other) => {
-                    let reason = format!("`{other}` numbers other devices");
-                    Err(EngineError::IndexOfOthers { backend, index: *index, reason })
-                }
-            }
+            let Some(other) = beside(Devices::Platform).find(|other| *other != name) else { return Ok(choice.clone()) };
+            let reason = format!("`{other}` numbers other devices");
+            Err(EngineError::IndexOfOthers { backend, index, reason })
         }
         _ => Ok(choice.clone()),
     }

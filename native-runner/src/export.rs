@@ -1,4 +1,4 @@
-//! Reports of commands for people or programs: a command creates a [`Report`] and takes a [`Format`].
+//! Reports of commands for people or programs: a command creates a [`TextReport`] and takes a [`Format`].
 
 use clap::ValueEnum;
 use console::Style;
@@ -6,7 +6,7 @@ use view::table::Sheet;
 
 use crate::failure::Failure;
 use crate::json_output::cannot_be_json;
-use crate::screen::{Screen, Table};
+use crate::screen::{Screen, TextTable};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -18,7 +18,7 @@ pub(crate) enum Format {
 
 impl Format {
     /// Returns the report without a final newline.
-    pub(crate) fn text(self, report: &Report, screen: Screen) -> Result<String, Failure> {
+    pub(crate) fn text(self, report: &TextReport, screen: Screen) -> Result<String, Failure> {
         match self {
             Self::Table => Ok(terminal_text(report, screen)),
             Self::Markdown => Ok(markdown_text(report)),
@@ -28,29 +28,30 @@ impl Format {
     }
 }
 
-pub(crate) struct Report {
-    pub(crate) headline: Note,
-    pub(crate) sections: Vec<Section>,
+pub(crate) struct TextReport {
+    pub(crate) headline: ReportNote,
+    pub(crate) sections: Vec<ReportSection>,
     /// Unrounded values under names with units.
     pub(crate) sheet: Sheet,
 }
 
-pub(crate) struct Section {
+#[derive(Default)]
+pub(crate) struct ReportSection {
     pub(crate) title: String,
     /// Conditions that apply to all rows; may be empty.
     pub(crate) conditions: String,
-    pub(crate) table: Option<Table>,
-    pub(crate) notes: Vec<Note>,
+    pub(crate) table: Option<TextTable>,
+    pub(crate) notes: Vec<ReportNote>,
     pub(crate) is_detail: bool,
 }
 
-pub(crate) struct Note {
-    pub(crate) mark: Mark,
+pub(crate) struct ReportNote {
+    pub(crate) mark: NoteMark,
     pub(crate) text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum NoteMark {
     Good,
     Bad,
     /// Unknown.
@@ -61,13 +62,12 @@ pub(crate) enum Mark {
 }
 
 /// GitHub-flavored Markdown for a pull request: the headline first, and details folded.
-fn markdown_text(report: &Report) -> String {
-    let mut parts = vec![format!("### {}", note_in_markdown(&report.headline))];
-    parts.extend(report.sections.iter().map(section_in_markdown));
-    parts.join("\n\n")
+fn markdown_text(report: &TextReport) -> String {
+    let headline = format!("### {}", note_in_markdown(&report.headline));
+    [headline].into_iter().chain(report.sections.iter().map(section_in_markdown)).collect::<Vec<_>>().join("\n\n")
 }
 
-fn section_in_markdown(section: &Section) -> String {
+fn section_in_markdown(section: &ReportSection) -> String {
     let mut title =
         if section.is_detail { escaped(&section.title) } else { format!("**{}**", escaped(&section.title)) };
     if !section.conditions.is_empty() {
@@ -84,7 +84,7 @@ fn section_in_markdown(section: &Section) -> String {
     parts.join("\n\n")
 }
 
-fn table_text(table: &Table) -> String {
+fn table_text(table: &TextTable) -> String {
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     // Multi-line headings become one line here.
     let names = table.columns.iter().map(|column| escaped(column.name.replace('\n', " ").trim()));
@@ -97,39 +97,35 @@ fn table_text(table: &Table) -> String {
     lines.join("\n")
 }
 
-fn note_in_markdown(note: &Note) -> String {
+fn note_in_markdown(note: &ReportNote) -> String {
     let mark = match note.mark {
-        Mark::Good => "✅ ",
-        Mark::Bad => "❌ ",
-        Mark::Open => "❔ ",
-        Mark::Careful => "⚠️ ",
-        Mark::Plain => "",
+        NoteMark::Good => "✅ ",
+        NoteMark::Bad => "❌ ",
+        NoteMark::Open => "❔ ",
+        NoteMark::Careful => "⚠️ ",
+        NoteMark::Plain => "",
     };
     format!("{mark}{}", escaped(&note.text))
 }
 
 fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '@' => escaped.push_str("&#64;"),
-            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '#' | '~' => escaped.extend(['\\', letter]),
-            _ => escaped.push(letter),
-        }
-    }
-    escaped
+    let letters = text.chars().map(|letter| match letter {
+        '<' => "&lt;".to_owned(),
+        '>' => "&gt;".to_owned(),
+        '&' => "&amp;".to_owned(),
+        '@' => "&#64;".to_owned(),
+        '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '#' | '~' => format!("\\{letter}"),
+        _ => letter.to_string(),
+    });
+    letters.collect()
 }
 
-fn terminal_text(report: &Report, screen: Screen) -> String {
-    let mut parts: Vec<String> = report.sections.iter().map(|section| section_on_terminal(section, screen)).collect();
-    parts.push(note_on_terminal(&report.headline, screen));
-    parts.join("\n\n")
+fn terminal_text(report: &TextReport, screen: Screen) -> String {
+    let sections = report.sections.iter().map(|section| section_on_terminal(section, screen));
+    sections.chain([note_on_terminal(&report.headline, screen)]).collect::<Vec<_>>().join("\n\n")
 }
 
-fn section_on_terminal(section: &Section, screen: Screen) -> String {
+fn section_on_terminal(section: &ReportSection, screen: Screen) -> String {
     let title = screen.bold(&section.title);
     let mut parts = vec![if section.conditions.is_empty() {
         title
@@ -143,57 +139,45 @@ fn section_on_terminal(section: &Section, screen: Screen) -> String {
     parts.join("\n\n")
 }
 
-fn note_on_terminal(note: &Note, screen: Screen) -> String {
+fn note_on_terminal(note: &ReportNote, screen: Screen) -> String {
     let (style, mark) = match note.mark {
-        Mark::Good => (Style::new().green(), "✓"),
-        Mark::Bad => (Style::new().red(), "✗"),
-        Mark::Open => (Style::new().yellow(), "?"),
-        Mark::Careful => (Style::new().yellow(), "!"),
-        Mark::Plain => (Style::new(), " "),
+        NoteMark::Good => (Style::new().green(), "✓"),
+        NoteMark::Bad => (Style::new().red(), "✗"),
+        NoteMark::Open => (Style::new().yellow(), "?"),
+        NoteMark::Careful => (Style::new().yellow(), "!"),
+        NoteMark::Plain => (Style::new(), " "),
     };
     screen.wrapped(&format!("{} ", screen.paint(style.bold(), mark)), &note.text, 2)
 }
 
 #[cfg(test)]
 mod tests {
-    use view::table::SheetCell;
-
     use super::*;
     use crate::screen::TableColumn;
 
-    fn report() -> Report {
-        let column = |name: &str, cells: [&str; 2]| TableColumn {
-            name: name.to_owned(),
-            cells: cells.map(str::to_owned).to_vec(),
-        };
-        Report {
-            headline: Note { mark: Mark::Bad, text: "One of two is slower.".to_owned() },
+    fn report() -> TextReport {
+        let column = |name, cells: [&str; 2]| TableColumn::new(name, cells.map(|cell| Some(cell.to_owned())));
+        TextReport {
+            headline: ReportNote { mark: NoteMark::Bad, text: "One of two is slower.".to_owned() },
             sections: vec![
-                Section {
+                ReportSection {
                     title: "head against base".to_owned(),
                     conditions: "3 runs each".to_owned(),
-                    table: Some(Table {
+                    table: Some(TextTable {
                         titles: vec!["a|b".to_owned(), "<script>".to_owned()],
                         columns: vec![column("ratio", ["0.9", "1.0"]), column("time\ns", ["1", "–"])],
                     }),
-                    notes: vec![Note { mark: Mark::Open, text: "a_b *may* be slower".to_owned() }],
+                    notes: vec![ReportNote { mark: NoteMark::Open, text: "a_b *may* be slower".to_owned() }],
                     is_detail: false,
                 },
-                Section {
+                ReportSection {
                     title: "More".to_owned(),
-                    conditions: String::new(),
-                    table: None,
-                    notes: vec![Note { mark: Mark::Plain, text: "driver: 1 → 2".to_owned() }],
+                    notes: vec![ReportNote { mark: NoteMark::Plain, text: "driver: 1 → 2".to_owned() }],
                     is_detail: true,
+                    ..ReportSection::default()
                 },
             ],
-            sheet: Sheet {
-                columns: ["name", "ratio", "fails"].map(str::to_owned).to_vec(),
-                rows: vec![
-                    vec!["=a, \"b\"".into(), SheetCell::Number(0.25), true.into()],
-                    vec!["c".into(), SheetCell::Empty, false.into()],
-                ],
-            },
+            sheet: Sheet::default(),
         }
     }
 
@@ -244,12 +228,5 @@ More
 
 </details>";
         assert_eq!(text("markdown"), expected);
-    }
-
-    #[test]
-    fn programs_get_unrounded_numbers_and_empty_or_null_cells() {
-        assert_eq!(text("csv"), "name,ratio,fails\n\"'=a, \"\"b\"\"\",0.25,true\nc,,false");
-        let expected = "{\"name\":\"=a, \\\"b\\\"\",\"ratio\":0.25,\"fails\":true}\n{\"name\":\"c\",\"ratio\":null,\"fails\":false}";
-        assert_eq!(text("json-lines"), expected);
     }
 }

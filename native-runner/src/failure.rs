@@ -15,9 +15,9 @@ pub(crate) enum Failure {
     Engine(EngineError),
     #[error("{what}: {source}")]
     File { what: String, source: io::Error },
-    /// Data sets that could not be fetched, one per line with the reason.
+    /// Data sets that could not be fetched, or measurements that failed while the others have results.
     #[error("{0}")]
-    NotFetched(String),
+    Incomplete(String),
     #[error("standard output: {0}")]
     Output(io::Error),
     /// A failure with advice, or with the location of the results.
@@ -28,14 +28,11 @@ pub(crate) enum Failure {
     /// Training diverged, or the backend disagreed with the reference.
     #[error("{0}")]
     WrongResults(String),
-    #[error("{error}{}", advice.as_ref().map(|text| format!("\n{text}")).unwrap_or_default())]
-    Upload { error: LeaderboardError, advice: Option<String> },
+    #[error(transparent)]
+    Upload(#[from] LeaderboardError),
     /// A workload could not be trained; the results of the others are shown and kept.
     #[error("{sentence}")]
     NotTrained { cause: FailureCause, sentence: String },
-    /// Some of the measurements failed; the others have results.
-    #[error("{0}")]
-    NotMeasured(String),
     /// A candidate is slower than allowed, or cannot train what its baseline could.
     #[error("{0}")]
     Regression(String),
@@ -61,7 +58,7 @@ impl Failure {
             Self::Advised { failure, .. } => failure.exit_code(),
             Self::NotTrained { cause: FailureCause::DoesNotFit | FailureCause::OutOfMemory, .. } => 4,
             Self::WrongResults(_) => 3,
-            Self::Upload { .. } => 5,
+            Self::Upload(_) => 5,
             Self::Regression(_) => 6,
             Self::NothingTrains(_) => 7,
             Self::Cancelled { .. } | Self::Stopped { .. } => 130,
@@ -117,12 +114,6 @@ fn suggestion(error: &EngineError) -> Option<String> {
     Some(format!("Did you mean `{name}`?{}", if is_missing { missing.as_str() } else { "" }))
 }
 
-impl From<LeaderboardError> for Failure {
-    fn from(error: LeaderboardError) -> Self {
-        Self::Upload { error, advice: None }
-    }
-}
-
 fn engine_exit_code(error: &EngineError) -> u8 {
     match error {
         EngineError::OfDevice { error, .. } => engine_exit_code(error),
@@ -156,16 +147,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lost_or_full_device_ends_with_status_4() {
-        for error in [
-            EngineError::DeviceLost { message: "gone".to_owned() },
-            EngineError::OutOfMemory { message: "full".to_owned() },
-        ] {
-            assert_eq!(Failure::from(error).exit_code(), 4);
-        }
-    }
-
-    #[test]
     fn only_device_problems_mention_the_doctor() {
         let no_adapter = EngineError::NoAdapter { asked: "any".to_owned(), found: Vec::new() };
         assert!(Failure::from(no_adapter).is_for_the_doctor());
@@ -174,13 +155,5 @@ mod tests {
         // The doctor has just run.
         let nothing = Failure::NothingTrains("no".to_owned());
         assert_eq!((nothing.is_for_the_doctor(), nothing.exit_code()), (false, 7));
-    }
-
-    #[test]
-    fn a_refused_upload_says_what_became_of_the_record() {
-        let error = LeaderboardError::TimedOut { leaderboard: "http://a".to_owned(), seconds: 2.0 };
-        let failure = Failure::Upload { error, advice: Some("The record is kept.".to_owned()) };
-        assert_eq!(failure.exit_code(), 5);
-        assert!(failure.to_string().ends_with("\nThe record is kept."), "{failure}");
     }
 }

@@ -8,16 +8,20 @@ pub(crate) fn mebibytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
+pub(crate) fn list_peaks(report: &KernelReport) -> String {
+    report.peaks.iter().map(|peak| amount(peak.unit, peak.value)).collect::<Vec<_>>().join(", ")
+}
+
 /// Reason why a measurement has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct Unmeasured {
     /// Text shared by all results with the same reason.
     pub(crate) reason: String,
     /// Details of this result; may be empty.
     pub(crate) detail: String,
 }
 
-impl Refusal {
+impl Unmeasured {
     pub(crate) fn of<F, D: fmt::Display>(outcome: &Outcome<F, D>) -> Option<Self> {
         let bytes = |bytes: u64| format!("{bytes} bytes, {}", mebibytes(bytes));
         let (reason, detail) = match outcome {
@@ -40,7 +44,7 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for Unmeasured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason)?;
         if self.detail.is_empty() { Ok(()) } else { write!(f, " ({})", self.detail) }
@@ -50,7 +54,7 @@ impl fmt::Display for Refusal {
 pub(crate) fn wrong(report: &KernelReport) -> Vec<String> {
     let wrong = report.entries.iter().filter(|entry| matches!(entry.outcome, Outcome::Wrong(_)));
     let named = wrong.filter_map(|entry| {
-        let refusal = Refusal::of(&entry.outcome)?;
+        let refusal = Unmeasured::of(&entry.outcome)?;
         Some(format!("{} {}, {}: {refusal}", entry.suite.name(), entry.size, entry.pass.title()))
     });
     named.collect()
@@ -62,29 +66,26 @@ mod tests {
 
     use super::*;
 
-    type Any = Outcome<(), Disagreement>;
-
-    fn text(outcome: &Any) -> String {
-        Refusal::of(outcome).map(|refusal| refusal.to_string()).unwrap_or_default()
-    }
-
     #[test]
-    fn refusal_for_size_or_time_has_both_numbers() {
-        let what = "the workload as a whole".to_owned();
-        let text_of_size = text(&Any::DoesNotFit { what, needed_bytes: 3 << 20, allowed_bytes: 1 << 20 });
-        assert_eq!(
-            text_of_size,
-            "does not fit: the workload as a whole is limited to 1048576 bytes, 1.0 MiB (3145728 bytes, 3.0 MiB)"
-        );
-        let slow = text(&Any::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 });
-        assert_eq!(slow, "exceeds 500.0 ms per repetition (--budget-seconds) (about 3.000 s)");
-    }
+    fn reason_has_both_numbers() {
+        type Any = Outcome<(), Disagreement>;
 
-    #[test]
-    fn wrong_result_has_its_difference_and_measured_one_no_refusal() {
         let wrong = Disagreement { compared: Compared::Losses, largest_difference: 0.5, tolerance: 0.001 };
-        let text_of_wrong = text(&Any::Wrong(wrong));
-        assert!(text_of_wrong.contains("5.00e-1") && text_of_wrong.contains("1e-3"), "{text_of_wrong}");
-        assert_eq!(Refusal::of(&Any::Measured(())), None);
+        let what = "the workload as a whole".to_owned();
+        for (outcome, parts) in [
+            (
+                Any::DoesNotFit { what, needed_bytes: 3 << 20, allowed_bytes: 1 << 20 },
+                ["the workload as a whole is limited to 1048576 bytes, 1.0 MiB", " (3145728 bytes, 3.0 MiB)"],
+            ),
+            (
+                Any::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 },
+                ["exceeds 500.0 ms per repetition (--budget-seconds)", " (about 3.000 s)"],
+            ),
+            (Any::Wrong(wrong), ["5.00e-1", "1e-3"]),
+        ] {
+            let text = Unmeasured::of(&outcome).unwrap().to_string();
+            assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+        }
+        assert_eq!(Unmeasured::of(&Any::Measured(())), None);
     }
 }

@@ -95,14 +95,12 @@ fn keep_in(folder: &Path, name: &str, json: &str) -> io::Result<PathBuf> {
         }
         path = folder.join(format!("{name}-{number}.json"));
     };
-    match file.write_all(json.as_bytes()).and_then(|()| file.sync_all()) {
-        Ok(()) => Ok(path),
-        Err(error) => {
-            // A partial record is useless.
-            let _ = fs::remove_file(&path);
-            Err(error)
-        }
+    let written = file.write_all(json.as_bytes()).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // A partial record is useless.
+        let _ = fs::remove_file(&path);
     }
+    written.map(|()| path)
 }
 
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {

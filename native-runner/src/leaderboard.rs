@@ -3,8 +3,7 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::mpsc;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{self, Sender};
 use std::time::{Duration, Instant, SystemTime};
 use std::{fmt, fs, thread};
 
@@ -20,7 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use ureq::http::{Method, Request, Response, StatusCode, Uri, header};
+use ureq::http::{Request, Response, StatusCode, Uri, header, request};
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, AsSendBody, Body, http};
 
@@ -29,13 +28,13 @@ use crate::data_folder::cache;
 const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
 #[derive(Clone)]
-pub(crate) struct Leaderboard {
+pub(crate) struct LeaderboardClient {
     address: Address,
     agent: Agent,
     timeout_seconds: f64,
 }
 
-impl Leaderboard {
+impl LeaderboardClient {
     /// `timeout_seconds` bounds each call from name lookup to the last byte; it must be a valid duration.
     pub(crate) fn new(address: Address, timeout_seconds: f64) -> Self {
         // A server that refuses a request without reading its body closes the connection, perhaps while the next
@@ -84,13 +83,7 @@ impl Leaderboard {
         if id_is_plain { Ok(started) } else { Err(self.not_a_leaderboard("an invalid run id".to_owned())) }
     }
 
-    pub(crate) fn show(
-        &self,
-        run: &Registration,
-        workload: &str,
-        step: u64,
-        state: &[u8],
-    ) -> Result<(), LeaderboardError> {
+    fn show(&self, run: &Registration, workload: &str, step: u64, state: &[u8]) -> Result<(), LeaderboardError> {
         let path = format!("/api/v1/runs/{}/states/{workload}/{step}", run.run_id);
         let request = Request::put(self.address.join(&path))
             .header(header::CONTENT_TYPE, "application/octet-stream")
@@ -106,12 +99,13 @@ impl Leaderboard {
     }
 
     pub(crate) fn submit(&self, run_id: &str, json: String) -> Result<AcceptedRun, LeaderboardError> {
-        self.call(Method::PUT, &format!("/api/v1/runs/{run_id}"), json, None)
+        self.call(Request::put(self.address.join(&format!("/api/v1/runs/{run_id}"))), json)
     }
 
     /// Submits a record without a leaderboard's seed, to be marked unverified. The same key returns the same secret.
     pub(crate) fn import(&self, json: String, idempotency_key: &str) -> Result<AcceptedRun, LeaderboardError> {
-        self.call(Method::POST, "/api/v1/runs/import", json, Some(idempotency_key))
+        let request = Request::post(self.address.join("/api/v1/runs/import"));
+        self.call(request.header(IDEMPOTENCY_KEY, idempotency_key), json)
     }
 
     pub(crate) fn data_file(&self, name: &str, bytes: u64) -> Result<Vec<u8>, LeaderboardError> {
@@ -130,24 +124,12 @@ impl Leaderboard {
     }
 
     fn post<T: DeserializeOwned>(&self, path: &str, message: &impl Serialize) -> Result<T, LeaderboardError> {
-        self.call(Method::POST, path, to_body(message), None)
+        self.call(Request::post(self.address.join(path)), to_body(message))
     }
 
-    fn call<T: DeserializeOwned>(
-        &self,
-        method: Method,
-        path: &str,
-        json: String,
-        idempotency_key: Option<&str>,
-    ) -> Result<T, LeaderboardError> {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(self.address.join(path))
-            .header(header::CONTENT_TYPE, "application/json")
-            .header(header::ACCEPT, "application/json");
-        if let Some(key) = idempotency_key {
-            request = request.header(IDEMPOTENCY_KEY, key);
-        }
+    fn call<T: DeserializeOwned>(&self, request: request::Builder, json: String) -> Result<T, LeaderboardError> {
+        let json_type = "application/json";
+        let request = request.header(header::CONTENT_TYPE, json_type).header(header::ACCEPT, json_type);
         let (response, text) = self.send(request.body(json))?;
         self.read_answer(&response, &text)
     }
@@ -172,19 +154,16 @@ impl Leaderboard {
     }
 
     fn read_answer<T: DeserializeOwned>(&self, response: &Response<Body>, text: &str) -> Result<T, LeaderboardError> {
-        let status = response.status();
-        if status.is_success() {
-            return serde_json::from_str(text).map_err(|error| {
-                let start = text.trim_start().chars().take(14).collect::<String>().to_lowercase();
-                let is_page = start.starts_with("<!doctype html") || start.starts_with("<html");
-                self.not_a_leaderboard(if is_page {
-                    format!("status {} and a web page", status.as_u16())
-                } else {
-                    format!("status {} and something that is not the expected JSON ({error})", status.as_u16())
-                })
-            });
+        if !response.status().is_success() {
+            return Err(self.refusal(response, text));
         }
-        Err(self.refusal(response, text))
+        serde_json::from_str(text).map_err(|error| {
+            let start = text.trim_start().chars().take(14).collect::<String>().to_lowercase();
+            let is_page = start.starts_with("<!doctype html") || start.starts_with("<html");
+            let other = format!("something that is not the expected JSON ({error})");
+            let found = if is_page { "a web page" } else { &other };
+            self.not_a_leaderboard(format!("status {} and {found}", response.status().as_u16()))
+        })
     }
 
     fn refusal(&self, response: &Response<Body>, text: &str) -> LeaderboardError {
@@ -304,13 +283,11 @@ pub(crate) enum LeaderboardError {
 }
 
 impl LeaderboardError {
-    pub(crate) fn may_pass(&self) -> bool {
+    fn may_pass(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Broken { .. } => true,
             Self::Refused { status, .. } => *status >= 500 || *status == 408,
-            Self::Redirected { .. } | Self::NoData { .. } | Self::TooLarge { .. } | Self::NotALeaderboard { .. } => {
-                false
-            }
+            _ => false,
         }
     }
 }
@@ -336,20 +313,21 @@ pub(crate) fn trusted() -> TlsConfig {
 const BYTES: usize = 32;
 
 /// Secret of one record, sent with it.
-pub(crate) struct IdempotencyKey {
-    word: String,
+pub(crate) struct UploadKey {
+    pub(crate) word: String,
     /// Absent without a cache; a later process then uses another key.
     file: Option<PathBuf>,
 }
 
-impl IdempotencyKey {
+impl UploadKey {
     pub(crate) fn of(json: &str) -> Result<Self, getrandom::Error> {
         Self::in_folder(json, cache().map(|cache| cache.join("uploads")))
     }
 
     fn in_folder(json: &str, folder: Option<PathBuf>) -> Result<Self, getrandom::Error> {
         let file = folder.map(|folder| folder.join(hex(&Sha256::digest(json))));
-        if let Some(word) = file.as_ref().and_then(|file| fs::read_to_string(file).ok()).filter(|word| is_whole(word)) {
+        let is_whole = |word: &String| word.len() == 2 * BYTES && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if let Some(word) = file.as_ref().and_then(|file| fs::read_to_string(file).ok()).filter(is_whole) {
             return Ok(Self { word, file });
         }
         let mut bytes = [0; BYTES];
@@ -362,23 +340,13 @@ impl IdempotencyKey {
         Ok(Self { word, file })
     }
 
-    pub(crate) fn word(&self) -> &str {
-        &self.word
-    }
-
     pub(crate) fn forget(self) {
-        if let Some(file) = self.file {
-            // A leftover key is never used for another record.
-            let _ = fs::remove_file(file);
-        }
+        // A leftover key is never used for another record.
+        let _ = self.file.map(fs::remove_file);
     }
 }
 
-fn is_whole(word: &str) -> bool {
-    word.len() == 2 * BYTES && word.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -394,22 +362,23 @@ const PROOF_RETRY_TIME: Duration = Duration::from_mins(10);
 /// Slowest supported link.
 const MIN_BYTES_PER_SECOND: f64 = 30_000.0;
 
-type Answer = Result<CommittedSegment, String>;
+/// Commitment, and the sender of its answer.
+type Sent = (CommitSegment, oneshot::Sender<Result<CommittedSegment, String>>);
 
 /// Connection to the leaderboard that issued a run's seed and follows the run.
 pub(crate) struct LeaderboardWitness {
-    leaderboard: Leaderboard,
-    for_hashes: Leaderboard,
+    leaderboard: LeaderboardClient,
+    for_hashes: LeaderboardClient,
     registration: Registration,
     /// Queue of the thread that sends commitments one at a time, so that they arrive in order.
-    commitments: Sender<(CommitSegment, oneshot::Sender<Answer>)>,
+    commitments: Sender<Sent>,
 }
 
 impl LeaderboardWitness {
-    pub(crate) fn start(leaderboard: &Leaderboard, registration: Registration) -> Self {
+    pub(crate) fn start(leaderboard: &LeaderboardClient, registration: Registration) -> Self {
         let timeout_seconds = HASH_TIMEOUT_SECONDS.min(leaderboard.timeout_seconds);
-        let for_hashes = Leaderboard::with_connections(leaderboard.address.clone(), timeout_seconds, 1);
-        let (commitments, coming) = mpsc::channel::<(CommitSegment, oneshot::Sender<Answer>)>();
+        let for_hashes = LeaderboardClient::with_connections(leaderboard.address.clone(), timeout_seconds, 1);
+        let (commitments, coming) = mpsc::channel::<Sent>();
         let (sender, run_id) = (for_hashes.clone(), registration.run_id.clone());
         thread::spawn(move || {
             for (segment, answer) in coming {
@@ -426,10 +395,10 @@ impl LeaderboardWitness {
     fn send_proof<T>(
         &self,
         bytes: usize,
-        call: impl Fn(&Leaderboard) -> Result<T, LeaderboardError>,
+        call: impl Fn(&LeaderboardClient) -> Result<T, LeaderboardError>,
     ) -> Result<T, String> {
         let timeout_seconds = self.leaderboard.timeout_seconds + (bytes as f64 / MIN_BYTES_PER_SECOND).ceil();
-        let leaderboard = Leaderboard::new(self.leaderboard.address.clone(), timeout_seconds);
+        let leaderboard = LeaderboardClient::new(self.leaderboard.address.clone(), timeout_seconds);
         let patience = PROOF_RETRY_TIME.saturating_add(Duration::from_secs_f64(timeout_seconds));
         persist(patience, || call(&leaderboard)).map_err(|error| error.to_string())
     }
@@ -486,14 +455,13 @@ fn send_hash<T>(call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, Str
 /// Repeats a lost call for at most `patience`. The leaderboard accepts repeated calls.
 fn persist<T>(patience: Duration, call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, LeaderboardError> {
     let start = Instant::now();
-    let mut lost = 0;
+    let mut pauses = PAUSES.into_iter();
     loop {
-        let pause = PAUSES[lost.min(PAUSES.len() - 1)];
+        let pause = pauses.next().unwrap_or(PAUSES[PAUSES.len() - 1]);
         match call() {
             Err(error) if error.may_pass() && start.elapsed() + pause < patience => thread::sleep(pause),
             result => return result,
         }
-        lost += 1;
     }
 }
 
@@ -504,13 +472,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_appended_to_what_was_given() {
-        for (given, joined) in [
-            ("http://127.0.0.1:8080", "http://127.0.0.1:8080/runs/1"),
-            ("http://127.0.0.1:8080/", "http://127.0.0.1:8080/runs/1"),
-            ("https://gradmark.example/board/", "https://gradmark.example/board/runs/1"),
+    fn address_takes_paths_and_may_be_of_this_machine() {
+        for (given, joined, is_loopback) in [
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080/runs/1", true),
+            ("http://localhost:8080/", "http://localhost:8080/runs/1", true),
+            ("http://[::1]:80", "http://[::1]:80/runs/1", true),
+            ("https://gradmark.example/board/", "https://gradmark.example/board/runs/1", false),
+            ("http://10.0.0.1", "http://10.0.0.1/runs/1", false),
         ] {
-            assert_eq!(given.parse::<Address>().unwrap().join("/runs/1"), joined);
+            let address = given.parse::<Address>().unwrap();
+            assert_eq!((address.join("/runs/1").as_str(), address.is_loopback()), (joined, is_loopback));
         }
     }
 
@@ -531,13 +502,6 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_this_machine_are_known() {
-        let is_loopback = |given: &str| given.parse::<Address>().unwrap().is_loopback();
-        assert!(["http://localhost:1", "http://127.0.0.2", "http://[::1]:80"].into_iter().all(is_loopback));
-        assert!(!is_loopback("http://10.0.0.1"));
-    }
-
-    #[test]
     fn a_server_cannot_send_commands_to_the_terminal() {
         assert_eq!(clean("\u{1b}[2Jgone\n"), " [2Jgone ");
         assert_eq!(clean(&"a".repeat(10_000)).chars().count(), 501);
@@ -546,48 +510,34 @@ mod tests {
     #[test]
     fn a_word_is_the_same_until_there_is_an_answer() {
         let folder = tempfile::tempdir().unwrap();
-        let of = |json| IdempotencyKey::in_folder(json, Some(folder.path().join("uploads"))).unwrap();
+        let of = |json| UploadKey::in_folder(json, Some(folder.path().join("uploads"))).unwrap();
         let first = of("a record");
-        assert!(results::api::IDEMPOTENCY_KEY_LENGTHS.contains(&first.word().len()));
-        assert_eq!(of("a record").word(), first.word());
-        assert_ne!(of("another").word(), first.word());
-        let word = first.word().to_owned();
+        assert!(results::api::IDEMPOTENCY_KEY_LENGTHS.contains(&first.word.len()));
+        assert_eq!(of("a record").word, first.word);
+        assert_ne!(of("another").word, first.word);
         fs::write(first.file.as_ref().unwrap(), "half").unwrap();
-        assert_ne!(of("a record").word(), word);
+        assert_ne!(of("a record").word, first.word);
         let again = of("a record");
-        let word = again.word().to_owned();
+        let word = again.word.clone();
         again.forget();
-        assert_ne!(of("a record").word(), word);
+        assert_ne!(of("a record").word, word);
         // A key exists without a cache as well.
-        assert!(is_whole(IdempotencyKey::in_folder("a record", None).unwrap().word()));
-    }
-
-    fn broken() -> LeaderboardError {
-        LeaderboardError::Broken { leaderboard: "https://gradmark.example".to_owned(), status: 502 }
-    }
-
-    fn refused(status: u16) -> LeaderboardError {
-        LeaderboardError::Refused { message: "no".to_owned(), details: "no".to_owned(), status }
-    }
-
-    fn calls(patience: Duration, errors: &[LeaderboardError]) -> (Result<(), LeaderboardError>, usize) {
-        let calls = Cell::new(0);
-        let call = || {
-            calls.set(calls.get() + 1);
-            errors.get(calls.get() - 1).map_or(Ok(()), |error| Err(error.clone()))
-        };
-        (persist(patience, call), calls.get())
+        assert_eq!(UploadKey::in_folder("a record", None).unwrap().word.len(), 2 * BYTES);
     }
 
     #[test]
     fn lost_calls_are_made_again_and_refusals_are_final() {
+        let broken = || LeaderboardError::Broken { leaderboard: "https://gradmark.example".to_owned(), status: 502 };
+        let refused = |status| LeaderboardError::Refused { message: "no".to_owned(), details: "no".to_owned(), status };
         for (patience, errors, result, count) in [
             (HASH_RETRY_TIME, vec![broken(), refused(503)], Ok(()), 3),
             (Duration::from_millis(100), vec![broken()], Err(broken()), 1),
             (HASH_RETRY_TIME, vec![refused(409)], Err(refused(409)), 1),
             (HASH_RETRY_TIME, vec![refused(429)], Err(refused(429)), 1),
         ] {
-            assert_eq!(calls(patience, &errors), (result, count), "{errors:?}");
+            let calls = Cell::new(0);
+            let call = || errors.get(calls.replace(calls.get() + 1)).map_or(Ok(()), |error| Err(error.clone()));
+            assert_eq!((persist(patience, call), calls.get()), (result, count), "{errors:?}");
         }
     }
 }

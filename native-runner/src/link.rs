@@ -27,23 +27,24 @@ pub(crate) fn open(
     open: impl FnOnce() -> Result<Box<dyn Backend>, EngineError> + Send + 'static,
 ) -> Result<Box<dyn Backend>, EngineError> {
     let timeout = Duration::from_secs_f64(timeout_seconds);
-    let watches = addresses.iter().map(|address| Watch::begin(address, timeout)).collect::<Result<Vec<_>, _>>()?;
+    let watches =
+        addresses.iter().map(|address| ServerWatch::begin(address, timeout)).collect::<Result<Vec<_>, _>>()?;
     let losses = addresses.iter().cloned().zip(watches.iter().map(|watch| watch.lost.clone())).collect();
-    let open = || open().map(|backend| Held { backend, trainers: Vec::new() });
+    let open = || open().map(|backend| Remote { backend, trainers: Vec::new() });
     let caller = Caller::start(watches, Losses(losses), open)?;
-    let facts = caller.call(|Held { backend, .. }| Ok(backend.facts().clone()))?;
+    let facts = caller.call(|remote| Ok(remote.backend.facts().clone()))?;
     Ok(Box::new(Linked { caller: Rc::new(caller), facts }))
 }
 
 /// State of the thread that calls the server.
-struct Held {
+struct Remote {
     backend: Box<dyn Backend>,
     /// Trainers in order of creation; `None` once dropped.
     trainers: Vec<Option<Box<dyn Trainer>>>,
 }
 
 struct Linked {
-    caller: Rc<Caller<Held>>,
+    caller: Rc<Caller<Remote>>,
     facts: BackendFacts,
 }
 
@@ -55,27 +56,27 @@ impl Backend for Linked {
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
         let job = job.clone();
-        self.caller.call(move |held| held.backend.predicted_bytes(&job))
+        self.caller.call(move |remote| remote.backend.predicted_bytes(&job))
     }
 
     async fn recover(&self) -> Result<(), EngineError> {
-        self.caller.call(|held| pollster::block_on(held.backend.recover()))
+        self.caller.call(|remote| pollster::block_on(remote.backend.recover()))
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
         let job = job.clone();
-        let (number, facts) = self.caller.call(move |held| {
-            let trainer = pollster::block_on(held.backend.build(&job))?;
+        let (number, facts) = self.caller.call(move |remote| {
+            let trainer = pollster::block_on(remote.backend.build(&job))?;
             let facts = trainer.facts();
-            held.trainers.push(Some(trainer));
-            Ok((held.trainers.len() - 1, facts))
+            remote.trainers.push(Some(trainer));
+            Ok((remote.trainers.len() - 1, facts))
         })?;
         Ok(Box::new(LinkedTrainer { caller: Rc::clone(&self.caller), number, facts }))
     }
 }
 
 struct LinkedTrainer {
-    caller: Rc<Caller<Held>>,
+    caller: Rc<Caller<Remote>>,
     number: usize,
     facts: TrainerFacts,
 }
@@ -86,7 +87,8 @@ impl LinkedTrainer {
         work: impl FnOnce(&mut dyn Trainer) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, EngineError> {
         let number = self.number;
-        self.caller.call(move |held| work(held.trainers[number].as_deref_mut().expect("only dropping takes it away")))
+        self.caller
+            .call(move |remote| work(remote.trainers[number].as_deref_mut().expect("only dropping takes it away")))
     }
 }
 
@@ -122,8 +124,8 @@ impl Drop for LinkedTrainer {
     fn drop(&mut self) {
         let number = self.number;
         // A lost server does not need the call.
-        let _ = self.caller.call(move |held| {
-            held.trainers[number] = None;
+        let _ = self.caller.call(move |remote| {
+            remote.trainers[number] = None;
             Ok(())
         });
     }
@@ -131,42 +133,41 @@ impl Drop for LinkedTrainer {
 
 const POLLING_INTERVAL: Duration = Duration::from_millis(50);
 
-type Call<Held> = Box<dyn FnOnce(&mut Held) + Send>;
+type RemoteCall<T> = Box<dyn FnOnce(&mut T) + Send>;
 
 /// Thread that owns a value and runs calls on it in order. If the server is lost, the thread is abandoned together
 /// with its value.
-struct Caller<Held> {
+struct Caller<T> {
     /// `None` only during drop.
-    calls: Option<Sender<Call<Held>>>,
+    calls: Option<Sender<RemoteCall<T>>>,
     /// Closed when the thread has dropped its value.
     ended: Receiver<Result<(), EngineError>>,
     losses: Losses,
-    _watches: Vec<Watch>,
+    _watches: Vec<ServerWatch>,
 }
 
-impl<Held: 'static> Caller<Held> {
+impl<T: 'static> Caller<T> {
     fn start(
-        watches: Vec<Watch>,
+        watches: Vec<ServerWatch>,
         losses: Losses,
-        open: impl FnOnce() -> Result<Held, EngineError> + Send + 'static,
+        open: impl FnOnce() -> Result<T, EngineError> + Send + 'static,
     ) -> Result<Self, EngineError> {
-        let (calls, coming) = mpsc::channel::<Call<Held>>();
+        let (calls, coming) = mpsc::channel::<RemoteCall<T>>();
         let (opened, opening) = mpsc::channel();
         let (ending, ended) = mpsc::channel();
         let known = losses.clone();
         thread::spawn(move || {
-            let held = match open() {
-                Ok(held) => held,
+            // Neither a panic nor a lost server may drop the value, because its drop calls the server as well.
+            let mut value = match open() {
+                Ok(value) => ManuallyDrop::new(value),
                 Err(error) => return drop(opened.send(Err(error))),
             };
-            // Neither a panic nor a lost server may drop the value, because its drop calls the server as well.
-            let mut held = ManuallyDrop::new(held);
             let _ = opened.send(Ok(()));
             for call in coming {
-                call(&mut held);
+                call(&mut value);
             }
             if known.error().is_none() {
-                drop(ManuallyDrop::into_inner(held));
+                drop(ManuallyDrop::into_inner(value));
             }
             drop(ending);
         });
@@ -174,22 +175,22 @@ impl<Held: 'static> Caller<Held> {
         Ok(Self { calls: Some(calls), ended, losses, _watches: watches })
     }
 
-    fn call<T: Send + 'static>(
+    fn call<R: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Held) -> Result<T, EngineError> + Send + 'static,
-    ) -> Result<T, EngineError> {
+        work: impl FnOnce(&mut T) -> Result<R, EngineError> + Send + 'static,
+    ) -> Result<R, EngineError> {
         if let Some(error) = self.losses.error() {
             return Err(error);
         }
         let calls = self.calls.as_ref().ok_or_else(ended)?;
         let (reply, answer) = mpsc::channel();
-        let call = Box::new(move |held: &mut Held| drop(reply.send(work(held))));
+        let call = Box::new(move |value: &mut T| drop(reply.send(work(value))));
         let result = calls.send(call).map_err(|_| ended()).and_then(|()| wait(&answer, &self.losses));
         result.inspect_err(|error| self.losses.note(error))
     }
 }
 
-impl<Held> Drop for Caller<Held> {
+impl<T> Drop for Caller<T> {
     /// Drops the thread's value, unless the server is lost.
     fn drop(&mut self) {
         drop(self.calls.take());
@@ -204,15 +205,11 @@ fn ended() -> EngineError {
 /// Waits for an answer, or until none can come because the server is lost or the thread has ended.
 fn wait<T>(answer: &Receiver<Result<T, EngineError>>, losses: &Losses) -> Result<T, EngineError> {
     loop {
-        let silence = match answer.recv_timeout(POLLING_INTERVAL) {
-            Ok(result) => return result,
-            Err(silence) => silence,
-        };
-        if let Some(error) = losses.error() {
-            return Err(error);
-        }
-        if silence == RecvTimeoutError::Disconnected {
-            return Err(ended());
+        match (answer.recv_timeout(POLLING_INTERVAL), losses.error()) {
+            (Ok(result), _) => return result,
+            (Err(_), Some(error)) => return Err(error),
+            (Err(RecvTimeoutError::Disconnected), None) => return Err(ended()),
+            (Err(RecvTimeoutError::Timeout), None) => {}
         }
     }
 }
@@ -253,7 +250,7 @@ const REQUEST_INTERVAL: Duration = Duration::from_secs(3);
 /// Request for a path that Burn's server does not have. Its error response is a sign of life.
 const REQUEST: &[u8] = b"GET /alive HTTP/1.1\r\nhost: device\r\nconnection: close\r\n\r\n";
 
-struct Watch {
+struct ServerWatch {
     lost: Lost,
     /// Ends the polling thread when dropped.
     _alive: Sender<()>,
@@ -262,7 +259,7 @@ struct Watch {
 /// Flag of a lost server, which is never reset.
 type Lost = Arc<AtomicBool>;
 
-impl Watch {
+impl ServerWatch {
     /// Connects to the server and watches it. The server counts as lost after `timeout` and at least two unanswered
     /// requests; after one, this process may have been delayed.
     fn begin(address: &str, timeout: Duration) -> Result<Self, EngineError> {
@@ -299,16 +296,12 @@ fn find(address: &str, patience: Duration) -> Result<SocketAddr, String> {
             Err(error) => last = Some(error),
         }
     }
-    Err(match last {
-        None => "the host has no address".to_owned(),
-        Some(error) => match error.kind() {
-            ErrorKind::ConnectionRefused => "connection refused".to_owned(),
-            ErrorKind::TimedOut | ErrorKind::WouldBlock => {
-                format!("no answer within {} s", patience.as_secs_f64())
-            }
-            ErrorKind::UnexpectedEof => "the connection was closed without an answer".to_owned(),
-            _ => error.to_string(),
-        },
+    let Some(error) = last else { return Err("the host has no address".to_owned()) };
+    Err(match error.kind() {
+        ErrorKind::ConnectionRefused => "connection refused".to_owned(),
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => format!("no answer within {} s", patience.as_secs_f64()),
+        ErrorKind::UnexpectedEof => "the connection was closed without an answer".to_owned(),
+        _ => error.to_string(),
     })
 }
 
@@ -393,7 +386,7 @@ mod tests {
             }
         });
         let begun = Instant::now();
-        let watch = Watch::begin(&address, TIMEOUT).unwrap();
+        let watch = ServerWatch::begin(&address, TIMEOUT).unwrap();
         while !watch.lost.load(Ordering::Acquire) {
             assert!(begun.elapsed() < Duration::from_secs(60), "it is never lost");
             thread::sleep(Duration::from_millis(10));

@@ -6,7 +6,6 @@ mod cli;
 mod commands;
 mod data_folder;
 mod device;
-#[cfg(feature = "wgsl")]
 mod doctor;
 mod export;
 mod failure;
@@ -30,7 +29,6 @@ use std::iter;
 use std::process::ExitCode;
 
 use crate::cli::{Cli, Command};
-use crate::commands::installation::Installation;
 use crate::failure::Failure;
 use crate::screen::Screen;
 
@@ -43,13 +41,10 @@ fn main() -> ExitCode {
         Some(Command::Workloads(arguments)) => commands::list::workloads(&arguments),
         Some(Command::Backends(arguments)) => commands::list::backends(&arguments),
         Some(Command::DataSets(arguments)) => commands::list::data_sets(&arguments),
-        #[cfg(feature = "wgsl")]
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments),
-        #[cfg(feature = "wgsl")]
         Some(Command::Kernels(arguments)) => commands::kernels::kernels(&arguments),
         Some(Command::Steps(arguments)) => commands::steps::steps(&arguments),
         Some(Command::Study(arguments)) => commands::study::study(&arguments),
-        #[cfg(feature = "wgsl")]
         Some(Command::Profile(arguments)) => commands::profile::profile(&arguments),
         Some(Command::Trace(arguments)) => commands::trace::trace(&arguments),
         Some(Command::Report(arguments)) => commands::report::report(&arguments),
@@ -59,13 +54,9 @@ fn main() -> ExitCode {
         Some(Command::Upload(arguments)) => commands::upload::upload(&arguments),
         #[cfg(feature = "burn-remote")]
         Some(Command::ServeDevice(arguments)) => commands::serve_device::serve_device(&arguments),
-        Some(Command::Installation(Installation::FetchData(arguments))) => {
-            commands::installation::fetch_data(&arguments)
-        }
-        Some(Command::Installation(Installation::Completions(arguments))) => {
-            commands::installation::completions(&arguments)
-        }
-        Some(Command::Installation(Installation::Manual(arguments))) => commands::installation::manual(&arguments),
+        Some(Command::FetchData(arguments)) => commands::installation::fetch_data(&arguments),
+        Some(Command::Completions(arguments)) => commands::installation::completions(&arguments),
+        Some(Command::Manual(arguments)) => commands::installation::manual(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

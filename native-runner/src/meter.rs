@@ -3,10 +3,8 @@
 mod sensors;
 
 use std::path::PathBuf;
-use std::sync::mpsc;
-use std::sync::mpsc::{RecvTimeoutError, Sender};
-use std::thread;
-use std::thread::JoinHandle;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use engine::backends::BURN_REMOTE;
@@ -14,7 +12,6 @@ use engine::{Backend, Clock, KNOWN_BACKENDS, ResourceMeter};
 use results::{ResourceSample, Resources};
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
-#[cfg(feature = "wgsl")]
 pub(crate) use crate::meter::sensors::processor_packages;
 use crate::meter::sensors::{MachineTime, Sensors};
 
@@ -38,13 +35,8 @@ struct RunningMeter {
     processor: Option<[f64; 2]>,
     machine: Option<MachineTime>,
     stop: Sender<()>,
-    thread: JoinHandle<Watched>,
-}
-
-struct Watched {
-    memory: Vec<u64>,
-    samples: Vec<ResourceSample>,
-    sensors: Sensors,
+    /// Returns the resident bytes, the samples, and the sensors.
+    thread: JoinHandle<(Vec<u64>, Vec<ResourceSample>, Sensors)>,
 }
 
 impl MachineMeter {
@@ -72,18 +64,20 @@ impl ResourceMeter for MachineMeter {
             let mut system = System::new().ok();
             let mut memory = Vec::new();
             let mut samples = Vec::new();
-            sensors.begin();
-            loop {
+            let mut take = |samples: &mut Vec<ResourceSample>, sensors: &mut Sensors| {
                 memory.extend(system.as_mut().and_then(resident_bytes));
                 samples.push(sensors.sample(start.elapsed().as_secs_f64()));
+            };
+            sensors.begin();
+            loop {
+                take(&mut samples, &mut sensors);
                 if samples.len() >= 64 * Resources::MAX_SAMPLES {
                     // Long runs need little memory.
                     samples = samples.into_iter().step_by(2).collect();
                 }
                 if stopped.recv_timeout(SAMPLING_INTERVAL) != Err(RecvTimeoutError::Timeout) {
-                    memory.extend(system.as_mut().and_then(resident_bytes));
-                    samples.push(sensors.sample(start.elapsed().as_secs_f64()));
-                    return Watched { memory, samples: thin(samples, Resources::MAX_SAMPLES), sensors };
+                    take(&mut samples, &mut sensors);
+                    return (memory, thin(samples, Resources::MAX_SAMPLES), sensors);
                 }
             }
         });
@@ -109,7 +103,7 @@ impl ResourceMeter for MachineMeter {
             ..Resources::default()
         };
         // A thread that panicked loses its sensors and all its samples.
-        if let Ok(Watched { memory, samples, sensors }) = thread.join() {
+        if let Ok((memory, samples, sensors)) = thread.join() {
             if self.trains_itself {
                 resources.resident_memory_average_bytes = memory.iter().sum::<u64>().checked_div(memory.len() as u64);
                 resources.resident_memory_maximum_bytes = memory.iter().copied().max();
@@ -183,17 +177,14 @@ impl Clock for MonotonicClock {
 }
 
 /// Processor time of this process over all threads, unaffected by other programs.
-#[cfg(feature = "wgsl")]
 pub(crate) struct ProcessorClock(());
 
-#[cfg(feature = "wgsl")]
 impl ProcessorClock {
     pub(crate) fn new() -> Option<Self> {
         processor_seconds().map(|_| Self(()))
     }
 }
 
-#[cfg(feature = "wgsl")]
 impl Clock for ProcessorClock {
     fn now_seconds(&self) -> f64 {
         processor_seconds().map_or(0.0, |seconds| seconds.iter().sum())

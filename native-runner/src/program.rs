@@ -23,6 +23,7 @@ use sha2::{Digest, Sha256};
 
 use crate::data_folder::cache;
 use crate::json_output::replace_file;
+use crate::leaderboard::hex;
 
 /// Lines of standard error that are kept for an error message.
 const LAST_LINES: usize = 12;
@@ -141,15 +142,6 @@ impl RunningProgram {
         Ok(Self { name: program.name, child: RefCell::new(child), input, answers, timeout, last_lines, listener })
     }
 
-    fn write(&self, message: &Message) -> Result<(), String> {
-        match self.input.borrow_mut().as_mut() {
-            Some(input) => {
-                write_message(input, message).map_err(|error| format!("it does not read its input: {error}"))
-            }
-            None => Err("it was asked to end".to_owned()),
-        }
-    }
-
     /// Returns the error with the program's exit status and its last lines.
     fn failed(&self, message: &str) -> EngineError {
         let ended = self.ends_within(MAX_FAILURE_TIME);
@@ -158,14 +150,13 @@ impl RunningProgram {
         if ended.is_some() {
             wait_until(MAX_FAILURE_TIME, || is_said().then_some(()));
         }
-        let how = ended.map(|status| format!("; it ended with {status}")).unwrap_or_default();
-        let lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let said = if lines.is_empty() {
-            String::new()
-        } else {
-            format!("; its last lines:\n{}", lines.iter().cloned().collect::<Vec<_>>().join("\n"))
-        };
-        EngineError::ProgramFailed { program: self.name.to_owned(), message: format!("{message}{how}{said}") }
+        let mut message = message.to_owned();
+        message.extend(ended.map(|status| format!("; it ended with {status}")));
+        let mut lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if !lines.is_empty() {
+            message.push_str(&format!("; its last lines:\n{}", lines.make_contiguous().join("\n")));
+        }
+        EngineError::ProgramFailed { program: self.name.to_owned(), message }
     }
 
     fn ends_within(&self, time: Duration) -> Option<ExitStatus> {
@@ -176,7 +167,8 @@ impl RunningProgram {
 #[async_trait(?Send)]
 impl external::Program for RunningProgram {
     fn send(&self, message: Message) -> Result<(), EngineError> {
-        self.write(&message).map_err(|error| self.failed(&error))
+        let written = write_message(self.input.borrow_mut().as_mut().expect("only dropping takes it"), &message);
+        written.map_err(|error| self.failed(&format!("it does not read its input: {error}")))
     }
 
     async fn receive(&self) -> Result<Message, EngineError> {
@@ -377,7 +369,7 @@ fn digest() -> String {
         digest.update(text);
         digest.update([0]);
     }
-    digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest.finalize()[..8])
 }
 
 /// Writes each file that is missing or was changed.
@@ -385,11 +377,10 @@ fn write_programs(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     for (name, text) in FILES {
         let path = folder.join(name);
-        if fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
-            continue;
+        if !fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
+            // Several processes may write at once.
+            replace_file(&path, text.as_bytes())?;
         }
-        // Several processes may write at once.
-        replace_file(&path, text.as_bytes())?;
     }
     Ok(())
 }
@@ -432,34 +423,13 @@ mod tests {
         }
     }
 
-    fn refused(program: &str, timeout_seconds: f64) -> String {
-        let opening = Opening::new(Precision::F32, &AdapterChoice::Any);
-        let clock = Rc::new(MonotonicClock::start());
-        open(&program.parse().unwrap(), &opening, timeout_seconds, clock).err().unwrap().to_string()
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn error_names_the_message_that_was_answered_wrongly() {
-        for (answer, part) in [
-            ("no JSON", "after the message `hello`, its answer is not a line of JSON"),
-            ("{}", "after the message `hello`, the field `protocol` of its answer is missing"),
-            ("{\"protocol\": 2}", "the field `protocol` of its answer is 2, but must be 1"),
-            ("{\"protocol\": 1, \"device\": 7}", "the field `device` of its answer cannot be read"),
-        ] {
-            let script = format!("read line; echo '{answer}'");
-            let command = shlex::try_join(["sh", "-c", script.as_str()]).unwrap();
-            let error = refused(&format!("mine={command}"), 10.0);
-            assert!(error.contains(part), "{answer}: {error}");
-        }
-    }
-
     #[cfg(unix)]
     #[test]
     #[ignore = "waits for 5 s"]
     fn a_program_that_says_nothing_is_given_up() {
         let begin = Instant::now();
-        let error = refused("pytorch=sleep 60", 0.2);
+        let (opening, clock) = (Opening::new(Precision::F32, &AdapterChoice::Any), Rc::new(MonotonicClock::start()));
+        let error = open(&"pytorch=sleep 60".parse().unwrap(), &opening, 0.2, clock).err().unwrap().to_string();
         assert!(error.contains("has not answered for 0.2 s"), "{error}");
         assert!(begin.elapsed() < Duration::from_secs(30));
     }

@@ -12,23 +12,22 @@ use results::kernels::{KernelReport, KernelSummary};
 use results::{Outcome, Summary, Warning, WorkloadRecord};
 
 use crate::device::describe;
-use crate::figures::{amount, figure};
-use crate::screen;
-use crate::screen::Screen;
-use crate::study::folder::{Ending, Finished};
+use crate::figures::{figure, list_peaks};
+use crate::screen::{self, Screen};
+use crate::study::folder::{CellEnding, FinishedCell};
 
 /// Redraws per second, few enough not to disturb measurements.
 const DRAWS_PER_SECOND: u8 = 4;
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
-struct Progress {
+struct ProgressScreen {
     /// Absent without a terminal, and while logs are shown.
     bar: Option<ProgressBar>,
     interrupt: Interrupt,
     next_line: Instant,
 }
 
-impl Progress {
+impl ProgressScreen {
     /// Handles Ctrl-C from now on, with this notice. `template` has indicatif's syntax.
     fn new(interrupt: Interrupt, template: &str, notice: String) -> Self {
         let bar = (Screen::Error.is_terminal() && !screen::are_logs_shown()).then(|| {
@@ -64,27 +63,23 @@ impl Progress {
     }
 
     fn show(&self, prefix: Option<&str>, message: String) {
-        if let Some(bar) = &self.bar {
-            if let Some(prefix) = prefix {
-                bar.set_prefix(prefix.to_owned());
-            }
-            bar.set_message(message);
+        let Some(bar) = &self.bar else { return };
+        if let Some(prefix) = prefix {
+            bar.set_prefix(prefix.to_owned());
         }
+        bar.set_message(message);
     }
 
     fn show_position(&self, position: u64, length: u64) {
-        if let Some(bar) = &self.bar {
-            bar.set_length(length);
-            bar.set_position(position);
-        }
+        let Some(bar) = &self.bar else { return };
+        bar.set_length(length);
+        bar.set_position(position);
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressScreen {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.bar.iter().for_each(ProgressBar::finish_and_clear);
     }
 }
 
@@ -111,7 +106,7 @@ const BAR_PARTS: u64 = 1000;
 const RUN_TEMPLATE: &str = "{spinner:.cyan} {prefix}\n  {wide_bar:.cyan/dim} {percent:>3} %  {elapsed}\n  {wide_msg}";
 
 pub(crate) struct RunProgress {
-    progress: Progress,
+    progress: ProgressScreen,
     steps_per_epoch: u32,
     /// Number of parts before this one, total number, and a title that distinguishes it; absent in a single run.
     pub(crate) part: Option<(usize, usize, String)>,
@@ -119,7 +114,7 @@ pub(crate) struct RunProgress {
 
 impl RunProgress {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
-        let progress = Progress::new(interrupt, RUN_TEMPLATE, "Stopping after this window".to_owned());
+        let progress = ProgressScreen::new(interrupt, RUN_TEMPLATE, "Stopping after this window".to_owned());
         Self { progress, steps_per_epoch: 1, part: None }
     }
 }
@@ -217,12 +212,12 @@ fn log(event: &Event) {
     }
 }
 
-pub(crate) fn ended(good: bool, text: &str) -> String {
+fn ended(good: bool, text: &str) -> String {
     let (style, mark) = if good { (Style::new().green(), "✓") } else { (Style::new().red(), "✗") };
     Screen::Error.wrapped(&format!("  {} ", Screen::Error.paint(style.bold(), mark)), text, 4)
 }
 
-pub(crate) fn headline(summary: &Summary) -> String {
+fn headline(summary: &Summary) -> String {
     let rate = summary.samples_per_second.map(|rate| figure("samples_per_second", rate));
     let accuracy = summary.accuracy.map(|share| format!("test accuracy {}", figure("accuracy", share)));
     let facts: Vec<String> = rate.into_iter().chain(accuracy).collect();
@@ -233,7 +228,7 @@ const LIST_TEMPLATE: &str = "{wide_bar:.cyan/dim} {pos:>3} of {len}  {elapsed}\n
 
 /// Progress of a sequence of measurements: steps per second, or kernels.
 pub(crate) struct ListProgress {
-    progress: Progress,
+    progress: ProgressScreen,
     what: String,
     /// True until the first result, which is printed at once.
     first: bool,
@@ -242,7 +237,7 @@ pub(crate) struct ListProgress {
 impl ListProgress {
     /// Handles Ctrl-C, which ends the measurements after one `unit`.
     pub(crate) fn new(interrupt: Interrupt, unit: &'static str) -> Self {
-        let progress = Progress::new(interrupt, LIST_TEMPLATE, format!("Stopping after this {unit}"));
+        let progress = ProgressScreen::new(interrupt, LIST_TEMPLATE, format!("Stopping after this {unit}"));
         Self { progress, what: String::new(), first: true }
     }
 
@@ -271,16 +266,15 @@ impl Observer<measure::Event> for ListProgress {
             }
             measure::Event::Again { what } => self.begin(what),
             measure::Event::Phase { who, phase } => self.progress.show(None, format!("· {who}: {}", phase.title())),
+            // Rates of kernels are shown in the table, with their meaning.
+            measure::Event::Window { window, .. } if window.samples.is_none() => {}
             measure::Event::Window { who, window } => {
-                // Rates of kernels are shown in the table, with their meaning.
-                if window.samples.is_some() {
-                    let text = format!("· {who} {}", figure("samples_per_second", window.rate()));
-                    if std::mem::take(&mut self.first) {
-                        self.progress.next_line = Instant::now();
-                    }
-                    self.progress.say_now_and_then(&format!("  {} {text}", self.what));
-                    self.progress.show(None, text);
+                let text = format!("· {who} {}", figure("samples_per_second", window.rate()));
+                if std::mem::take(&mut self.first) {
+                    self.progress.next_line = Instant::now();
                 }
+                self.progress.say_now_and_then(&format!("  {} {text}", self.what));
+                self.progress.show(None, text);
             }
         }
     }
@@ -292,43 +286,40 @@ impl Observer<measure::Event> for ListProgress {
 
 const STUDY_TEMPLATE: &str = "{wide_bar:.cyan/dim} {pos:>3} of {len}  {elapsed}\n  {prefix}\n  {wide_msg}";
 
-pub(crate) struct StudyProgress {
-    progress: Progress,
-}
+pub(crate) struct StudyProgress(ProgressScreen);
 
 impl StudyProgress {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
         let notice = "Ending the current cell; finished cells are stored".to_owned();
-        Self { progress: Progress::new(interrupt, STUDY_TEMPLATE, notice) }
+        Self(ProgressScreen::new(interrupt, STUDY_TEMPLATE, notice))
     }
 
     pub(crate) fn begin(&mut self, number: usize, count: usize, what: &str) {
         let name = Screen::Error.bold(what);
         let place = format!("({number} of {count})");
-        self.progress.say(&Screen::Error.wrapped(&format!("{name} "), &place, 2));
-        self.progress.show_position(number as u64 - 1, count as u64);
-        self.progress.show(Some(&place), String::new());
+        self.0.say(&Screen::Error.wrapped(&format!("{name} "), &place, 2));
+        self.0.show_position(number as u64 - 1, count as u64);
+        self.0.show(Some(&place), String::new());
     }
 
     pub(crate) fn heard(&mut self, line: &str) {
         let line = line.trim();
-        if line.is_empty() {
-            return;
+        if !line.is_empty() {
+            self.0.say_now_and_then(&format!("  {line}"));
+            self.0.show(None, line.to_owned());
         }
-        self.progress.say_now_and_then(&format!("  {line}"));
-        self.progress.show(None, line.to_owned());
     }
 
-    pub(crate) fn ended(&mut self, finished: &Finished) {
+    pub(crate) fn ended(&mut self, finished: &FinishedCell) {
         let took = format!("{} in total", figure("training_seconds", finished.seconds));
         let figures = finished.workload().map(|workload| headline(&workload.summary));
         let figures = figures.or_else(|| finished.kernels().map(|record| summarize_kernels(&record.report)));
         let text = match (finished.ending, figures, &finished.reason) {
-            (Ending::Completed, Some(figures), _) => format!("{figures} · {took}"),
+            (CellEnding::Completed, Some(figures), _) => format!("{figures} · {took}"),
             (_, _, Some(reason)) => reason.clone(),
             (_, _, None) => took,
         };
-        self.progress.say(&ended(finished.ending == Ending::Completed, &text));
+        self.0.say(&ended(finished.ending == CellEnding::Completed, &text));
     }
 }
 
@@ -336,8 +327,11 @@ fn summarize_kernels(report: &KernelReport) -> String {
     let KernelSummary { entries, measured, peak_share, .. } = KernelSummary::of(&report.entries);
     let share = peak_share.map(|share| format!("median {:.1} % of the peak", share * 100.0));
     let of_entries = (entries > 0).then(|| format!("{measured} of {entries} entries"));
-    let peaks = report.peaks.iter().map(|peak| amount(peak.unit, peak.value)).collect::<Vec<_>>().join(", ");
-    of_entries.into_iter().chain(share).chain([format!("peaks {peaks}")]).collect::<Vec<_>>().join(" · ")
+    [of_entries, share, Some(format!("peaks {}", list_peaks(report)))]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" · ")
 }
 
 /// Exit status after Ctrl-C by shell convention: 128 plus the signal's number.

@@ -27,7 +27,7 @@ pub(crate) struct KeptRecord {
 }
 
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct FoundRecords {
     pub(crate) records: Vec<KeptRecord>,
     pub(crate) kernels: Vec<(String, KernelRecord)>,
     /// Other JSON files of the folder.
@@ -35,18 +35,18 @@ pub(crate) struct Found {
 }
 
 pub(crate) fn read_one(path: &Path) -> Result<RunRecord, Failure> {
-    let source = Source::read(path)?;
+    let source = RecordSource::read(path)?;
     let record: RunRecord = source.parse()?;
     source.check_version(&record, "")?;
     Ok(record)
 }
 
 /// Reads the records of a file, of every `.json` file below a folder, or of standard input.
-pub(crate) fn read(path: &Path) -> Result<Found, Failure> {
-    let mut found = Found::default();
+pub(crate) fn read(path: &Path) -> Result<FoundRecords, Failure> {
+    let mut found = FoundRecords::default();
     let is_folder = path.is_dir();
     for file in if is_folder { files_below(path)? } else { vec![path.to_owned()] } {
-        let source = Source::read(&file)?;
+        let source = RecordSource::read(&file)?;
         match source.kernels() {
             Some(kernels) => found.kernels.push((source.name, kernels)),
             None if is_folder && source.is_something_else() => found.others.push(source.name),
@@ -84,14 +84,14 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-struct Source {
+struct RecordSource {
     name: String,
     text: String,
 }
 
 /// Fields that identify a kind of document.
 #[derive(Deserialize)]
-struct Shape {
+struct DocumentShape {
     schema_version: Option<u64>,
     workloads: Option<IgnoredAny>,
     records: Option<IgnoredAny>,
@@ -103,7 +103,7 @@ struct Several {
     records: Vec<RunRecord>,
 }
 
-impl Source {
+impl RecordSource {
     fn read(path: &Path) -> Result<Self, Failure> {
         let is_input = path.as_os_str() == STANDARD_INPUT;
         let name = if is_input { "standard input".to_owned() } else { path.display().to_string() };
@@ -119,7 +119,7 @@ impl Source {
         }
     }
 
-    fn shape(&self) -> Option<Shape> {
+    fn shape(&self) -> Option<DocumentShape> {
         serde_json::from_str(&self.text).ok()
     }
 

@@ -1,6 +1,5 @@
 use std::fmt::Display;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use console::{Alignment, Style, Term, measure_text_width, pad_str, truncate_str};
 use tracing_subscriber::EnvFilter;
@@ -78,7 +77,7 @@ impl Screen {
         self.wrapped("", text, 0).lines().try_for_each(|line| self.line(&self.paint(Style::new().dim(), line)))
     }
 
-    pub(crate) fn table(self, table: &Table) -> Result<(), Failure> {
+    pub(crate) fn table(self, table: &TextTable) -> Result<(), Failure> {
         table.lines(self, self.width()).iter().try_for_each(|line| self.line(line))
     }
 
@@ -98,22 +97,17 @@ impl Screen {
 fn wrap(first: &str, text: &str, indent: usize, width: usize) -> String {
     let mut lines = first.to_owned();
     let mut column = measure_text_width(first);
-    let mut line_is_empty = true;
-    for word in words(text) {
-        let length = measure_text_width(&word);
-        if !line_is_empty && column + 1 + length > width {
-            lines.push('\n');
-            lines.push_str(&" ".repeat(indent));
+    for (index, word) in words(text).iter().enumerate() {
+        let length = measure_text_width(word);
+        if index > 0 && column + 1 + length > width {
+            lines.push_str(&format!("\n{}", " ".repeat(indent)));
             column = indent;
-            line_is_empty = true;
-        }
-        if !line_is_empty {
+        } else if index > 0 {
             lines.push(' ');
             column += 1;
         }
-        lines.push_str(&word);
+        lines.push_str(word);
         column += length;
-        line_is_empty = false;
     }
     lines
 }
@@ -126,8 +120,7 @@ fn words(text: &str) -> Vec<String> {
         let after_number = words.last().is_some_and(|last| last.ends_with(|c: char| c.is_ascii_digit()));
         match words.last_mut() {
             Some(last) if after_number && ["%", "s", "ms", "µs", "min", "samples/s"].contains(&unit) => {
-                last.push(' ');
-                last.push_str(word);
+                last.push_str(&format!(" {word}"));
             }
             _ => words.push(word.to_owned()),
         }
@@ -138,7 +131,7 @@ fn words(text: &str) -> Vec<String> {
 const GAP: usize = 2;
 
 /// Columns of values with row titles on the left.
-pub(crate) struct Table {
+pub(crate) struct TextTable {
     pub(crate) titles: Vec<String>,
     pub(crate) columns: Vec<TableColumn>,
 }
@@ -164,7 +157,16 @@ impl TableColumn {
     }
 }
 
-impl Table {
+/// Heading of a column, and the cell of each row.
+pub(crate) type TextColumn<'a, T> = (&'a str, &'a dyn Fn(&T) -> Option<String>);
+
+impl TextTable {
+    /// Builds a table with a row for each item. Absent cells are shown as [`NONE`].
+    pub(crate) fn of<T>(items: &[T], title: impl Fn(&T) -> String, columns: &[TextColumn<'_, T>]) -> Self {
+        let column = |(name, cell): &TextColumn<'_, T>| TableColumn::new(name, items.iter().map(cell));
+        Self { titles: items.iter().map(title).collect(), columns: columns.iter().map(column).collect() }
+    }
+
     /// Formats the table. Columns that do not fit next to each other follow below, under the same titles.
     pub(crate) fn lines(&self, screen: Screen, width: usize) -> Vec<String> {
         let title_width = self.titles.iter().map(|title| measure_text_width(title)).max().unwrap_or(0);
@@ -180,20 +182,13 @@ impl Table {
             if !lines.is_empty() {
                 lines.push(String::new());
             }
-            self.block(block, screen, width, title_width, &mut lines);
+            lines.extend(self.block(block, screen, width, title_width));
             rest = after;
         }
         lines
     }
 
-    fn block(
-        &self,
-        columns: &[TableColumn],
-        screen: Screen,
-        width: usize,
-        title_width: usize,
-        lines: &mut Vec<String>,
-    ) {
+    fn block(&self, columns: &[TableColumn], screen: Screen, width: usize, title_width: usize) -> Vec<String> {
         let figures: usize = columns.iter().map(|column| GAP + column.width()).sum();
         // On a very narrow screen the titles are cut, never the values.
         let title_width = title_width.min(width.saturating_sub(figures)).max(8);
@@ -207,14 +202,11 @@ impl Table {
             line
         };
         let heads = columns.iter().map(|column| column.name.lines().count()).max().unwrap_or(0).max(1);
-        for line in 0..heads {
-            let head = |column: &TableColumn| column.name.lines().nth(line).unwrap_or_default().to_owned();
-            lines.push(row("", &|column| screen.paint(Style::new().bold(), head(column))));
-        }
-        lines.push(screen.paint(Style::new().dim(), "─".repeat(title_width + figures)));
-        for (index, title) in self.titles.iter().enumerate() {
-            lines.push(row(title, &|column| column.cells[index].clone()));
-        }
+        let head = |line| row("", &|column| screen.bold(column.name.lines().nth(line).unwrap_or_default()));
+        let rule = screen.paint(Style::new().dim(), "─".repeat(title_width + figures));
+        let rows = self.titles.iter().enumerate();
+        let rows = rows.map(|(index, title)| row(title, &|column| column.cells[index].clone()));
+        (0..heads).map(head).chain([rule]).chain(rows).collect()
     }
 }
 
@@ -290,11 +282,8 @@ mod tests {
     }
 
     fn lines(width: usize) -> Vec<String> {
-        let column = |name: &str, cells: [&str; 2]| TableColumn {
-            name: name.to_owned(),
-            cells: cells.map(str::to_owned).to_vec(),
-        };
-        let table = Table {
+        let column = |name, cells: [&str; 2]| TableColumn::new(name, cells.map(|cell| Some(cell.to_owned())));
+        let table = TextTable {
             titles: ["Throughput", "Accuracy"].map(str::to_owned).to_vec(),
             columns: vec![column("first", ["3412 samples/s", "97.61 %"]), column("second", ["12 samples/s", "–"])],
         };

@@ -6,8 +6,8 @@ use results::{InputMode, Outcome, RunRecord, RunSpec, SeedSource, Warning};
 
 use crate::cli::BenchmarkArgs;
 use crate::commands::compare::compare;
-use crate::commands::upload::{Submission, keep, refused};
-use crate::data_folder::DataFolder;
+use crate::commands::upload::{Uploader, keep, refused};
+use crate::data_folder::LocalData;
 use crate::device::{describe, find_suite, request, workloads};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
@@ -21,7 +21,7 @@ use crate::{device, machine, progress, report};
 /// Runs a suite, shows its results, and stores and uploads the record. Several backends or seeds are compared. All
 /// arguments are checked before any training.
 pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
-    if arguments.ends_with_input {
+    if arguments.cell.ends_with_input {
         progress::end_with_input();
     }
     if arguments.compares() {
@@ -47,19 +47,19 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
             format!("--upload does not accept the network of {}, because its run cannot be proven", file.display());
         return Err(Failure::Usage(text));
     }
-    let submission = address.map(|address| Submission::new(address, &arguments.consent)).transpose()?;
+    let submission = address.map(|address| Uploader::new(address, &arguments.consent)).transpose()?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let device = &arguments.device;
     let clock: Rc<dyn Clock> = Rc::new(MonotonicClock::start());
     let backend = device::open(&device.backend, &device.opening(), &device.place, Rc::clone(&clock))?;
-    if arguments.opens_only {
+    if arguments.cell.opens_only {
         return Ok(());
     }
     if submission.is_some() {
-        Submission::check(backend.devices(), backend.facts().input)?;
+        Uploader::check(backend.devices(), backend.facts().input)?;
     }
-    let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
-    let seed = Seed::find(arguments.training.seed, suite, submission.as_ref())?;
+    let mut data = LocalData::with_data_of(&arguments.data, &workloads, false)?;
+    let seed = RunSeed::find(arguments.training.seed, suite, submission.as_ref())?;
     introduce(suite, backend.as_ref(), &seed)?;
 
     let interrupt = Interrupt::default();
@@ -106,22 +106,22 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     report::not_trained(&record).map_or(Ok(()), |failure| Err(data.advised(failure)))
 }
 
-struct Seed {
+struct RunSeed {
     value: u32,
     source: SeedSource,
     registration: Option<Registration>,
     origin: String,
 }
 
-impl Seed {
+impl RunSeed {
     /// Returns the leaderboard's seed, unless another was requested. A run with another seed can only be uploaded as
     /// unverified.
-    fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Submission>) -> Result<Self, Failure> {
-        match (asked, submission) {
-            (Some(value), submission) => {
-                let unranked = ", so the upload will be unverified; omit --seed to be ranked";
-                let origin = format!("set with --seed{}", if submission.is_some() { unranked } else { "" });
-                Ok(Self { value, source: SeedSource::Chosen, registration: None, origin })
+    fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Uploader>) -> Result<Self, Failure> {
+        let (value, source, registration, origin) = match (asked, submission) {
+            (Some(value), None) => (value, SeedSource::Chosen, None, "set with --seed".to_owned()),
+            (Some(value), Some(_)) => {
+                let origin = "set with --seed, so the upload will be unverified; omit --seed to be ranked";
+                (value, SeedSource::Chosen, None, origin.to_owned())
             }
             (None, Some(submission)) => {
                 let started = submission.leaderboard.start(&StartRun {
@@ -130,19 +130,18 @@ impl Seed {
                 })?;
                 let registration = Registration { run_id: started.run_id, nonce: started.nonce };
                 let origin = format!("from {}", submission.leaderboard.address());
-                let source = SeedSource::Leaderboard;
-                Ok(Self { value: started.seed, source, registration: Some(registration), origin })
+                (started.seed, SeedSource::Leaderboard, Some(registration), origin)
             }
             (None, None) => {
                 let value = getrandom::u32().map_err(Failure::NoRandomness)?;
-                let origin = format!("random; repeat with --seed {value}");
-                Ok(Self { value, source: SeedSource::Random, registration: None, origin })
+                (value, SeedSource::Random, None, format!("random; repeat with --seed {value}"))
             }
-        }
+        };
+        Ok(Self { value, source, registration, origin })
     }
 }
 
-fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Result<(), Failure> {
+fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &RunSeed) -> Result<(), Failure> {
     let screen = Screen::Error;
     let labelled = |name: &str, text: &str| screen.prose(&screen.label(name, 10), text, 10);
     let title = screen.bold("Gradmark");
@@ -166,7 +165,7 @@ fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Res
 fn run(
     request: &RunRequest,
     backend: &dyn Backend,
-    data: &mut DataFolder,
+    data: &mut LocalData,
     clock: &dyn Clock,
     interrupt: &Interrupt,
     witness: Option<&mut dyn Witness>,
@@ -176,9 +175,7 @@ fn run(
     // A separate scope keeps the borrow of the witness short.
     let witness = witness.map(|witness| witness as &mut dyn Witness);
     let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter, witness };
-    let result = pollster::block_on(engine::run(request, backend, &mut edges));
-    drop(progress);
-    result
+    pollster::block_on(engine::run(request, backend, &mut edges))
 }
 
 fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
@@ -193,7 +190,7 @@ fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
 }
 
 fn upload(
-    submission: &Submission,
+    submission: &Uploader,
     record: &RunRecord,
     json: String,
     arguments: &BenchmarkArgs,
@@ -203,7 +200,7 @@ fn upload(
         return Screen::Error.line("Not uploaded.");
     }
     match submission.send(record, json.clone(), screen) {
-        Err(Failure::Upload { error, .. }) => {
+        Err(Failure::Upload(error)) => {
             let file = match &arguments.json {
                 Some(JsonTarget::File(path)) => path.clone(),
                 Some(JsonTarget::StandardOutput) | None => keep(record, &json)?,

@@ -7,12 +7,12 @@ use engine::{
     BACKENDS, Backend, Edges, EngineError, KNOWN_BACKENDS, Observer, RunRequest, Stopped, SuiteDefinition, Workload,
 };
 use results::comparison::{Comparison, Contender, Refused};
-use results::{FailureCause, Outcome, Provenance, RunRecord, RunSpec, SeedSource, WorkloadRecord, comparison};
+use results::{FailureCause, Outcome, Provenance, RunRecord, RunSpec, SeedSource, comparison};
 use serde::Serialize;
 
 use crate::cli::{ALL, BenchmarkArgs};
 use crate::commands::compare_table::{show, show_legend, show_warnings};
-use crate::data_folder::DataFolder;
+use crate::data_folder::LocalData;
 use crate::device::{Unavailable, describe, devices, find_suite, workloads};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
@@ -27,7 +27,7 @@ const DOCUMENT_VERSION: u32 = 1;
 const DEFAULT_SEEDS: u32 = 3;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct BackendsDocument<'a> {
     schema_version: u32,
     comparisons: &'a [Comparison],
     records: &'a [RunRecord],
@@ -69,11 +69,11 @@ pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let precisions = [device.precision];
     let (backends, unavailable) = device::open_several(&names, &precisions, &device.choice(), &device.place, &clock)?;
     let seeds = seeds(arguments)?;
-    let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
+    let mut data = LocalData::with_data_of(&arguments.data, &workloads, false)?;
     if let Some(folder) = &arguments.records {
         fs::create_dir_all(folder).map_err(|source| cannot_write(folder, source))?;
     }
-    let contest = Contest { arguments, suite, workloads: &workloads, backends: &backends, seeds: &seeds };
+    let contest = BackendContest { arguments, suite, workloads: &workloads, backends: &backends, seeds: &seeds };
     contest.introduce()?;
 
     let provenance = provenance();
@@ -86,7 +86,7 @@ pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     }
     let comparisons: Vec<Comparison> =
         workloads.iter().map(|workload| findings.comparison(workload.name)).filter(|of| !of.rows.is_empty()).collect();
-    let document = Document {
+    let document = BackendsDocument {
         schema_version: DOCUMENT_VERSION,
         comparisons: &comparisons,
         records: &findings.records,
@@ -114,7 +114,7 @@ fn seeds(arguments: &BenchmarkArgs) -> Result<Vec<u32>, Failure> {
     Ok((0..count).map(|number| first.wrapping_add(number)).collect())
 }
 
-struct Contest<'a> {
+struct BackendContest<'a> {
     arguments: &'a BenchmarkArgs,
     suite: &'static SuiteDefinition,
     workloads: &'a [Workload],
@@ -122,7 +122,7 @@ struct Contest<'a> {
     seeds: &'a [u32],
 }
 
-impl Contest<'_> {
+impl BackendContest<'_> {
     fn introduce(&self) -> Result<(), Failure> {
         let screen = Screen::Error;
         let labelled = |name: &str, text: &str| screen.prose(&screen.label(name, 12), text, 12);
@@ -149,64 +149,48 @@ impl Contest<'_> {
         screen.line("")
     }
 
-    fn run(&self, data: &mut DataFolder, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
+    fn run(&self, data: &mut LocalData, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
         let mut progress = RunProgress::new(interrupt.clone());
         let mut findings = Findings::default();
-        for place in 0..self.workloads.len() {
-            self.take_turns(place, &mut findings, data, &mut progress, clock)?;
-            if findings.cancelled {
-                break;
-            }
-        }
-        drop(progress);
-        Ok(findings)
-    }
-
-    fn take_turns(
-        &self,
-        place: usize,
-        findings: &mut Findings,
-        data: &mut DataFolder,
-        progress: &mut RunProgress,
-        clock: &MonotonicClock,
-    ) -> Result<(), Failure> {
-        let workload = &self.workloads[place];
-        let mut schedule = Schedule::new(self.seeds.len(), self.backends.len());
-        while let Some(turn) = schedule.present() {
-            if progress.cancelled() {
-                findings.cancelled = true;
-            }
-            if findings.cancelled {
-                break;
-            }
-            let (backend, seed) = (self.backends[turn.contender].as_ref(), self.seeds[turn.seed]);
-            let contender = contender(backend);
-            if findings.refused(workload.name, &contender).is_some() || findings.is_wrong(workload.name, &contender) {
-                schedule.give_up();
-                continue;
-            }
-            let (before, count) = (place * schedule.count(), self.workloads.len() * schedule.count());
-            progress.part = Some((before + schedule.number() - 1, count, format!("on {contender}, seed {seed}")));
-            let mut meter = MachineMeter::of(backend);
-            let mut edges = Edges { data, observer: progress, clock, meter: &mut meter, witness: None };
-            match pollster::block_on(engine::run(&self.request(workload, seed, backend), backend, &mut edges)) {
-                Ok(record) => match not_trained(&record) {
-                    Some(failure) => findings.give_up([workload.name].into_iter(), &contender, failure),
-                    None => {
-                        self.keep(&record, &contender)?;
-                        findings.add(record);
-                    }
-                },
-                Err(Stopped { error, .. }) => {
-                    let lost = matches!(error, EngineError::DeviceLost { .. } | EngineError::LinkLost);
-                    let without = &self.workloads[place..];
-                    let without = without.iter().take(if lost { without.len() } else { 1 });
-                    findings.give_up(without.map(|workload| workload.name), &contender, error);
+        for (place, workload) in self.workloads.iter().enumerate() {
+            let mut schedule = Schedule::new(self.seeds.len(), self.backends.len());
+            while let Some(turn) = schedule.present() {
+                findings.cancelled |= progress.cancelled();
+                if findings.cancelled {
+                    return Ok(findings);
                 }
+                let (backend, seed) = (self.backends[turn.contender].as_ref(), self.seeds[turn.seed]);
+                let contender = contender(backend);
+                if findings.has_failed(workload.name, &contender) {
+                    schedule.give_up();
+                    continue;
+                }
+                let (before, count) = (place * schedule.count(), self.workloads.len() * schedule.count());
+                progress.part = Some((before + schedule.number() - 1, count, format!("on {contender}, seed {seed}")));
+                let mut meter = MachineMeter::of(backend);
+                let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter, witness: None };
+                match pollster::block_on(engine::run(&self.request(workload, seed, backend), backend, &mut edges)) {
+                    Ok(record) => match record.workloads.first().map(|run| &run.outcome) {
+                        Some(Outcome::Failed { cause, reason }) => {
+                            let failure = Failure::NotTrained { cause: *cause, sentence: reason.clone() };
+                            findings.give_up(&self.workloads[place..=place], &contender, failure);
+                        }
+                        _ => {
+                            self.keep(&record, &contender)?;
+                            findings.cancelled |= report::was_cancelled(&record);
+                            findings.records.push(record);
+                        }
+                    },
+                    Err(Stopped { error, .. }) => {
+                        let is_lost = matches!(error, EngineError::DeviceLost { .. } | EngineError::LinkLost);
+                        let end = if is_lost { self.workloads.len() } else { place + 1 };
+                        findings.give_up(&self.workloads[place..end], &contender, error);
+                    }
+                }
+                schedule.go_on();
             }
-            schedule.go_on();
         }
-        Ok(())
+        Ok(findings)
     }
 
     fn request(&self, workload: &Workload, seed: u32, backend: &dyn Backend) -> RunRequest {
@@ -238,16 +222,12 @@ impl Contest<'_> {
                 format!("{} or {training_seconds} s of training", plural(epochs, "epoch"))
             }
         };
-        let batch = findings.workloads(&comparison.workload).next().map(|record| record.settings.batch_size);
-        let batch = batch.map(|size| format!("batches of {size}"));
+        let mut runs = findings.records.iter().flat_map(|record| &record.workloads);
+        let run = runs.find(|run| run.workload == comparison.workload);
+        let batch = run.map(|run| format!("batches of {}", run.settings.batch_size));
         let seeds = plural(self.seeds.len(), "seed");
         [Some(length), batch, Some(seeds)].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
-}
-
-fn not_trained(record: &RunRecord) -> Option<Failure> {
-    let Outcome::Failed { cause, reason } = &record.workloads.first()?.outcome else { return None };
-    Some(Failure::NotTrained { cause: *cause, sentence: reason.clone() })
 }
 
 fn contender(backend: &dyn Backend) -> Contender {
@@ -256,9 +236,9 @@ fn contender(backend: &dyn Backend) -> Contender {
 
 #[derive(Default)]
 struct Findings {
-    pub(crate) records: Vec<RunRecord>,
+    records: Vec<RunRecord>,
     given_up: Vec<GivenUp>,
-    pub(crate) cancelled: bool,
+    cancelled: bool,
 }
 
 /// Workload that a backend cannot train. Further seeds are skipped.
@@ -270,47 +250,30 @@ struct GivenUp {
 }
 
 impl Findings {
-    pub(crate) fn add(&mut self, record: RunRecord) {
-        self.cancelled |= report::was_cancelled(&record);
-        self.records.push(record);
-    }
-
     /// Records that `contender` trains none of the workloads, because of the first one's failure.
-    fn give_up(
-        &mut self,
-        workloads: impl Iterator<Item = &'static str>,
-        contender: &Contender,
-        failure: impl Into<Failure>,
-    ) {
+    fn give_up(&mut self, workloads: &[Workload], contender: &Contender, failure: impl Into<Failure>) {
         let failure = failure.into();
-        let reason = failure.to_string();
+        let refused = Refused { contender: contender.clone(), reason: failure.to_string() };
         let mut failure = Some(failure);
-        self.given_up.extend(workloads.map(|workload| GivenUp {
-            workload,
-            refused: Refused { contender: contender.clone(), reason: reason.clone() },
+        self.given_up.extend(workloads.iter().map(|workload| GivenUp {
+            workload: workload.name,
+            refused: refused.clone(),
             failure: failure.take(),
         }));
     }
 
-    pub(crate) fn refused(&self, workload: &str, contender: &Contender) -> Option<&Refused> {
-        let given_up = self.given_up.iter().filter(|given_up| given_up.workload == workload);
-        given_up.map(|given_up| &given_up.refused).find(|refused| refused.contender == *contender)
+    /// Returns true if the backend cannot train the workload, or computes it wrongly.
+    fn has_failed(&self, workload: &str, contender: &Contender) -> bool {
+        let is_wrong = |record: &RunRecord| {
+            let mut runs = record.workloads.iter().filter(|run| run.settings.precision == contender.precision);
+            record.device.backend == contender.backend
+                && runs.any(|run| run.workload == workload && run.outcome == Outcome::Incorrect)
+        };
+        self.records.iter().any(is_wrong)
+            || self.given_up.iter().any(|of| of.workload == workload && of.refused.contender == *contender)
     }
 
-    fn is_wrong(&self, workload: &str, contender: &Contender) -> bool {
-        let own = self.records.iter().filter(|record| record.device.backend == contender.backend);
-        let mut runs = own.flat_map(|record| &record.workloads);
-        runs.any(|run| {
-            let same = run.workload == workload && run.settings.precision == contender.precision;
-            same && run.outcome == Outcome::Incorrect
-        })
-    }
-
-    pub(crate) fn workloads<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a WorkloadRecord> {
-        self.records.iter().flat_map(|record| &record.workloads).filter(move |workload| workload.workload == name)
-    }
-
-    pub(crate) fn comparison(&self, workload: &str) -> Comparison {
+    fn comparison(&self, workload: &str) -> Comparison {
         let given_up = self.given_up.iter().filter(|given_up| given_up.workload == workload);
         let refused: Vec<Refused> = given_up.map(|given_up| given_up.refused.clone()).collect();
         comparison::compare(workload, &self.records, &refused)
@@ -321,7 +284,7 @@ impl Findings {
         failure.unwrap_or(Failure::Cancelled { kept: false })
     }
 
-    pub(crate) fn conclude(&self, kept: bool) -> Result<(), Failure> {
+    fn conclude(&self, kept: bool) -> Result<(), Failure> {
         let wrong = |record: &RunRecord| {
             let sentence = record.workloads.iter().find_map(report::wrong)?;
             Some(format!("{}, seed {}: {sentence}", record.device.backend, record.requested.seed))
@@ -339,7 +302,7 @@ impl Findings {
             (!is_answer).then(|| format!("{} on {}: {failure}", given_up.workload, given_up.refused.contender))
         };
         let failed: Vec<String> = self.given_up.iter().filter_map(failed).collect();
-        if failed.is_empty() { Ok(()) } else { Err(Failure::NotMeasured(failed.join("; "))) }
+        if failed.is_empty() { Ok(()) } else { Err(Failure::Incomplete(failed.join("; "))) }
     }
 }
 
@@ -354,13 +317,17 @@ mod tests {
         Contender { backend: "wgsl".to_owned(), precision: Precision::F32 }
     }
 
+    fn workloads<const N: usize>(names: [&str; N]) -> [Workload; N] {
+        names.map(|name| engine::workload(name).unwrap())
+    }
+
     #[test]
     fn lost_device_skips_later_workloads_and_fails_once() {
         let mut findings = Findings::default();
         let lost = EngineError::DeviceLost { message: "gone".to_owned() };
-        findings.give_up(["one", "two"].into_iter(), &wgsl(), lost);
-        assert!(findings.refused("two", &wgsl()).is_some_and(|refused| refused.reason.contains("gone")));
-        assert!(findings.refused("zero", &wgsl()).is_none());
+        findings.give_up(&workloads(["caffe-mnist", "keras-mnist-mlp"]), &wgsl(), lost);
+        assert!(findings.given_up[1].refused.reason.contains("gone"));
+        assert!(findings.has_failed("keras-mnist-mlp", &wgsl()) && !findings.has_failed("keras-mnist-cnn", &wgsl()));
         let failure = findings.conclude(true).unwrap_err();
         assert_eq!((failure.exit_code(), failure.to_string().matches("gone").count()), (1, 1));
         assert_eq!(findings.into_failure().exit_code(), 4);
@@ -371,9 +338,9 @@ mod tests {
         let mut findings = Findings::default();
         let sentence = "it needs 2 bytes, but this device allows 1".to_owned();
         let failure = Failure::NotTrained { cause: FailureCause::DoesNotFit, sentence };
-        findings.give_up(["one"].into_iter(), &wgsl(), failure);
+        findings.give_up(&workloads(["caffe-mnist"]), &wgsl(), failure);
         assert!(findings.conclude(true).is_ok());
-        assert_eq!(findings.comparison("one").rows.len(), 1);
+        assert_eq!(findings.comparison("caffe-mnist").rows.len(), 1);
         assert_eq!(findings.into_failure().exit_code(), 4);
     }
 }

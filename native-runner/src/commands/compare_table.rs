@@ -7,7 +7,7 @@ use results::comparison::{Agreement, Comparison, Figures, Row, Timing};
 use results::{RunRecord, Warning};
 
 use crate::failure::Failure;
-use crate::screen::{NONE, Screen, Table, TableColumn};
+use crate::screen::{NONE, Screen, TableColumn, TextTable};
 
 pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
     screen.line("")?;
@@ -30,13 +30,7 @@ pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) ->
 
 pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<(), Failure> {
     let rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
-    let frameworks = burn_lines(rows.map(|row| (row.contender.to_string(), row.settings.as_slice())));
-    if !frameworks.is_empty() {
-        screen.line("")?;
-    }
-    for line in frameworks {
-        screen.prose("", &line, 2)?;
-    }
+    show_burn(rows.map(|row| (row.contender.to_string(), row.settings.as_slice())), screen)?;
     let text = "Times are medians over the seeds. × is the ratio to the fastest; ≈ marks epochs extrapolated from \
                 counted windows because no epoch was finished. Training ends with the last evaluation and excludes all \
                 evaluations. Accuracy is the mean over the seeds ± one standard deviation. Start is building, \
@@ -70,20 +64,24 @@ pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
     texts.into_iter().try_for_each(|text| Screen::Error.caution(&text))
 }
 
-fn table(rows: &[Row]) -> Table {
-    let column = |name: &str, cell: &dyn Fn(&Figures) -> Option<String>| {
-        TableColumn::new(name, rows.iter().map(|row| row.figures.as_ref().and_then(cell)))
-    };
-    let columns = vec![
+fn table(rows: &[Row]) -> TextTable {
+    let mut table = TextTable::of(
+        rows,
+        |row| row.contender.to_string(),
+        &[
+            ("accuracy\n%", &|row| accuracy(row.figures.as_ref()?)),
+            ("start\ns", &|row| Some(digits(row.figures.as_ref()?.cold_start?.seconds))),
+            ("device\nMiB", &|row| device_memory(row.figures.as_ref()?)),
+            ("host\nMiB", &|row| host_memory(row.figures.as_ref()?)),
+        ],
+    );
+    let timings = [
         timing_column("epoch", rows, &|figures| (figures.epoch, figures.epoch_is_projected)),
         timing_column("training", rows, &|figures| (figures.training, false)),
         timing_column("testing", rows, &|figures| (figures.testing, false)),
-        column("accuracy\n%", &accuracy),
-        column("start\ns", &|figures| figures.cold_start.map(|timing| digits(timing.seconds))),
-        column("device\nMiB", &|figures| figures.device_memory_bytes.map(|bytes| format!("{:.1}", mebibytes(bytes)))),
-        column("host\nMiB", &|figures| figures.host_memory_bytes.map(|bytes| format!("{:.0}", mebibytes(bytes)))),
     ];
-    Table { titles: rows.iter().map(|row| row.contender.to_string()).collect(), columns }
+    table.columns.splice(0..0, timings);
+    table
 }
 
 /// Builds a column of cells with seconds and the ratio to the fastest, which stay together on narrow screens.
@@ -136,12 +134,27 @@ fn ratio(ratio: f64) -> String {
     format!("{ratio:.decimals$}")
 }
 
-pub(crate) fn mebibytes(bytes: u64) -> f64 {
-    bytes as f64 / f64::from(1 << 20)
+pub(crate) fn device_memory(figures: &Figures) -> Option<String> {
+    Some(format!("{:.1}", figures.device_memory_bytes? as f64 / f64::from(1 << 20)))
 }
 
-/// Lists each contender once with its Burn settings: compiler, fusion, autotune and threads.
-pub(crate) fn burn_lines<'a>(contenders: impl IntoIterator<Item = (String, &'a [String])>) -> Vec<String> {
+pub(crate) fn host_memory(figures: &Figures) -> Option<String> {
+    Some(format!("{:.0}", figures.host_memory_bytes? as f64 / f64::from(1 << 20)))
+}
+
+/// Shows each contender once with its Burn settings: compiler, fusion, autotune and threads.
+pub(crate) fn show_burn<'a>(
+    contenders: impl IntoIterator<Item = (String, &'a [String])>,
+    screen: Screen,
+) -> Result<(), Failure> {
+    let lines = burn_lines(contenders);
+    if !lines.is_empty() {
+        screen.line("")?;
+    }
+    lines.iter().try_for_each(|line| screen.prose("", line, 2))
+}
+
+fn burn_lines<'a>(contenders: impl IntoIterator<Item = (String, &'a [String])>) -> Vec<String> {
     let mut lines = Vec::new();
     for line in contenders.into_iter().filter_map(|(contender, settings)| burn_line(&contender, settings)) {
         if !lines.contains(&line) {

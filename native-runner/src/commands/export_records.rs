@@ -1,7 +1,6 @@
 //! Stored records as one table for other programs.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -9,12 +8,11 @@ use results::{RunRecord, WorkloadRecord, metric};
 use view::table::{LocalRun, ParquetError, ParquetFile, Sheet, csv, local_columns};
 
 use crate::commands::report::input;
-use crate::export::{Format, Mark, Note, Report, Section};
+use crate::export::{Format, NoteMark, ReportNote, ReportSection, TextReport};
 use crate::failure::Failure;
 use crate::json_output::{holds_something, replace};
 use crate::report::throughput;
-
-use crate::screen::{Screen, Table, TableColumn, plural};
+use crate::screen::{Screen, TextTable, plural};
 
 const STANDARD_OUTPUT: &str = "-";
 
@@ -104,39 +102,30 @@ fn say(runs: &[LocalRun<'_>], without: usize, kernels: usize, file: Option<&Path
     Ok(())
 }
 
-type Find = fn(&RunRecord, &WorkloadRecord) -> String;
-
-const COLUMNS: [(&str, Find); 9] = [
-    ("backend", |run, _| run.device.backend.clone()),
-    ("device", |run, _| run.device.adapter.name.clone()),
-    ("batch", |_, workload| workload.settings.batch_size.to_string()),
-    ("seed", |run, _| run.requested.seed.to_string()),
-    ("outcome", |_, workload| workload.outcome.name().to_owned()),
-    ("samples per second", |_, workload| throughput(workload).unwrap_or_else(|| "–".to_owned())),
-    ("time of an epoch", |_, workload| shown("seconds_per_epoch", workload)),
-    ("test accuracy", |_, workload| shown("accuracy", workload)),
-    ("time to the target", |_, workload| shown("seconds_to_target", workload)),
-];
-
 fn markdown_text(runs: &[LocalRun<'_>]) -> Result<String, Failure> {
-    let rows: Vec<_> = runs.iter().flat_map(|run| run.record.workloads.iter().map(|of| (run.record, of))).collect();
-    let column = |(name, find): &(&str, Find)| TableColumn {
-        name: (*name).to_owned(),
-        cells: rows.iter().map(|(run, workload)| find(run, workload)).collect(),
-    };
-    let table = Table {
-        titles: rows.iter().map(|(_, workload)| workload.workload.clone()).collect(),
-        columns: COLUMNS.iter().map(column).collect(),
-    };
-    let report = Report {
-        headline: Note { mark: Mark::Plain, text: format!("{} workloads of {} runs", rows.len(), runs.len()) },
-        sections: vec![Section {
-            title: "Figures".to_owned(),
-            conditions: String::new(),
-            table: Some(table),
-            notes: Vec::new(),
-            is_detail: false,
-        }],
+    let rows: Vec<(&RunRecord, &WorkloadRecord)> =
+        runs.iter().flat_map(|run| run.record.workloads.iter().map(|of| (run.record, of))).collect();
+    let table = TextTable::of(
+        &rows,
+        |(_, workload)| workload.workload.clone(),
+        &[
+            ("backend", &|(run, _)| Some(run.device.backend.clone())),
+            ("device", &|(run, _)| Some(run.device.adapter.name.clone())),
+            ("batch", &|(_, workload)| Some(workload.settings.batch_size.to_string())),
+            ("seed", &|(run, _)| Some(run.requested.seed.to_string())),
+            ("outcome", &|(_, workload)| Some(workload.outcome.name().to_owned())),
+            ("samples per second", &|(_, workload)| throughput(workload)),
+            ("time of an epoch", &|(_, workload)| Some(shown("seconds_per_epoch", workload))),
+            ("test accuracy", &|(_, workload)| Some(shown("accuracy", workload))),
+            ("time to the target", &|(_, workload)| Some(shown("seconds_to_target", workload))),
+        ],
+    );
+    let report = TextReport {
+        headline: ReportNote {
+            mark: NoteMark::Plain,
+            text: format!("{} workloads of {} runs", rows.len(), runs.len()),
+        },
+        sections: vec![ReportSection { title: "Figures".to_owned(), table: Some(table), ..ReportSection::default() }],
         sheet: Sheet::default(),
     };
     Format::Markdown.text(&report, Screen::Output).map(|text| text + "\n")

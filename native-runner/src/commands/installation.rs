@@ -2,17 +2,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use clap::{Args, CommandFactory, Subcommand};
+use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use engine::{DATA_SETS, DataFile, DataSet, DataSetDefinition, DataSource, Origin};
+use engine::{DATA_SETS, DataSet, DataSource, Origin};
 
 use crate::cli::{Cli, DataArgs};
-use crate::data_folder;
-use crate::data_folder::{DataFolder, place_to_fetch_to};
+use crate::data_folder::{self, LocalData, place_to_fetch_to};
 use crate::failure::Failure;
 use crate::json_output::{cannot_write, replace};
-use crate::leaderboard::{Address, Leaderboard};
+use crate::leaderboard::{Address, LeaderboardClient};
 use crate::screen::{Screen, did_you_mean};
 
 pub(crate) fn completions(arguments: &CompletionsArgs) -> Result<(), Failure> {
@@ -58,16 +57,6 @@ fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
         page.extend_from_slice(b".fi\n");
     }
     Ok(page)
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Installation {
-    /// Fetch data sets and verify them
-    FetchData(FetchDataArgs),
-    /// Print shell completions
-    Completions(CompletionsArgs),
-    /// Print the manual page
-    Manual(ManualArgs),
 }
 
 #[derive(Debug, Args)]
@@ -122,32 +111,22 @@ pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
         data_folder::make(&sets, &folder, arguments.compressed)?;
         return Screen::Error.line(&format!("{} in {}: every byte verified.", sets.join(" and "), folder.display()));
     };
-    let leaderboard = Leaderboard::new(address.clone(), DOWNLOAD_TIMEOUT_SECONDS);
+    let leaderboard = LeaderboardClient::new(address.clone(), DOWNLOAD_TIMEOUT_SECONDS);
     for definition in DATA_SETS.iter().filter(|set| wanted(&set.name)) {
         let Origin::Files { train, test } = &definition.origin else { continue };
         let chosen = DataArgs { folder: Some(folder.clone()), babi: None };
-        if pollster::block_on(DataFolder::new(&chosen).load(definition)).is_ok() {
+        if pollster::block_on(LocalData::new(&chosen).load(definition)).is_ok() {
             Screen::Error.line(&format!("{} is already in {}.", definition.name, folder.display()))?;
             continue;
         }
-        fetch(&leaderboard, definition, [train, test], &folder)?;
-    }
-    Ok(())
-}
-
-fn fetch(
-    leaderboard: &Leaderboard,
-    definition: &'static DataSetDefinition,
-    files: [&DataFile; 2],
-    folder: &Path,
-) -> Result<(), Failure> {
-    let bytes: u64 = files.iter().map(|file| file.bytes).sum();
-    Screen::Error.line(&format!("Fetching {} ({} MB).", definition.name, bytes / 1_000_000))?;
-    let [train, test] = files.map(|file| leaderboard.data_file(&file.file, file.bytes));
-    let (train, test) = (train?, test?);
-    DataSet::from_files(definition, train.clone(), test.clone()).map_err(engine::EngineError::from)?;
-    for (file, content) in files.iter().zip([train, test]) {
-        replace(&folder.join(&file.file), &content)?;
+        let megabytes = (train.bytes + test.bytes) / 1_000_000;
+        Screen::Error.line(&format!("Fetching {} ({megabytes} MB).", definition.name))?;
+        let [of_train, of_test] = [train, test].map(|file| leaderboard.data_file(&file.file, file.bytes));
+        let (of_train, of_test) = (of_train?, of_test?);
+        DataSet::from_files(definition, of_train.clone(), of_test.clone()).map_err(engine::EngineError::from)?;
+        for (file, content) in [(train, of_train), (test, of_test)] {
+            replace(&folder.join(&file.file), &content)?;
+        }
     }
     Ok(())
 }

@@ -2,32 +2,30 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use clap::Args;
-use engine::backends::wgsl::microbenchmarks;
-use engine::backends::wgsl::microbenchmarks::Request;
+use engine::backends::wgsl::microbenchmarks::{self, Request};
 use results::Provenance;
 use results::kernels::{Entry, KernelRecord, KernelReport, Outcome, Peak, Suite, Timing};
 
-use crate::cli::{AdapterArgs, positive_seconds};
+use crate::cli::{AdapterArgs, CellArgs, named, positive_seconds};
 use crate::failure::Failure;
-use crate::figures::{Refusal, amount, figure, wrong};
+use crate::figures::{Unmeasured, amount, figure, wrong};
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::MonotonicClock;
-use crate::progress;
-use crate::progress::{Interrupt, ListProgress};
-use crate::screen::{NONE, Screen, Table, TableColumn};
+use crate::progress::{self, Interrupt, ListProgress};
+use crate::screen::{Screen, TextTable};
 
 const SCREEN: Screen = Screen::Output;
 
 pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
-    if arguments.ends_with_input {
+    if arguments.cell.ends_with_input {
         progress::end_with_input();
     }
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let is_asked = |suite: &Suite| arguments.suites.is_empty() || arguments.suites.contains(suite);
     let request = Request {
         // Without suites, the adapter is opened and nothing is measured.
-        suites: Suite::ALL.into_iter().filter(|suite| !arguments.opens_only && is_asked(suite)).collect(),
+        suites: Suite::ALL.into_iter().filter(|suite| !arguments.cell.opens_only && is_asked(suite)).collect(),
         budget_seconds: arguments.budget_seconds,
         budget_bytes: u64::from(arguments.budget_mib) << 20,
     };
@@ -43,7 +41,7 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     ));
     drop(progress);
     let report = measured?;
-    if arguments.opens_only {
+    if arguments.cell.opens_only {
         return Ok(());
     }
 
@@ -63,15 +61,15 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
 }
 
 fn show(report: &KernelReport) -> Result<(), Failure> {
-    let peaks: Vec<&Peak> = report.peaks.iter().collect();
-    let peaks_table = Table {
-        titles: peaks.iter().map(|peak| peak.title.clone()).collect(),
-        columns: vec![
-            column("best", &peaks, |peak| amount(peak.unit, peak.value)),
-            column("spread", &peaks, |peak| spread(&peak.timing)),
-            column("with", &peaks, |peak| peak.variant.clone()),
+    let peaks = TextTable::of(
+        &report.peaks.iter().collect::<Vec<&Peak>>(),
+        |peak| peak.title.clone(),
+        &[
+            ("best", &|peak| Some(amount(peak.unit, peak.value))),
+            ("spread", &|peak| Some(spread(&peak.timing))),
+            ("with", &|peak| Some(peak.variant.clone())),
         ],
-    };
+    );
     let of_suite = |suite| report.entries.iter().filter(move |entry| entry.suite == suite).collect::<Vec<&Entry>>();
     let suites = Suite::ALL.map(|suite| {
         let title = match suite {
@@ -82,7 +80,7 @@ fn show(report: &KernelReport) -> Result<(), Failure> {
         };
         (title, entries_table(&of_suite(suite)), of_suite(suite))
     });
-    for (title, table, entries) in [("Peaks of the device", peaks_table, Vec::new())].into_iter().chain(suites) {
+    for (title, table, entries) in [("Peaks of the device", peaks, Vec::new())].into_iter().chain(suites) {
         if !table.titles.is_empty() {
             SCREEN.heading(title)?;
             SCREEN.table(&table)?;
@@ -92,39 +90,30 @@ fn show(report: &KernelReport) -> Result<(), Failure> {
     Ok(())
 }
 
-fn column<T>(name: &str, rows: &[T], cell: impl Fn(&T) -> String) -> TableColumn {
-    TableColumn { name: name.to_owned(), cells: rows.iter().map(cell).collect() }
-}
-
-fn entries_table(entries: &[&Entry]) -> Table {
-    let mut titles = Vec::new();
-    let mut rows: Vec<[String; 6]> = Vec::new();
-    for entry in entries {
-        let kernels = entry.kernels.join(" + ");
-        let cells = match &entry.outcome {
-            Outcome::Measured(figures) => [
-                figure("training_seconds", figures.timing.seconds),
-                spread(&figures.timing),
-                figure("flops_per_second", figures.flops_per_second),
-                figures.peak_flops_per_second.map_or_else(|| NONE.to_owned(), |peak| figure("flops_per_second", peak)),
-                figures.peak_share.map_or_else(|| NONE.to_owned(), |share| format!("{:.1} %", share * 100.0)),
-                kernels,
-            ],
-            Outcome::Wrong(_) => ["wrong", NONE, NONE, NONE, NONE, &kernels].map(str::to_owned),
-            _ => continue,
-        };
-        titles.push(format!("{}, {}", entry.size, entry.pass.title()));
-        rows.push(cells);
-    }
-    let names = ["time", "spread", "rate", "peak\nbeside it", "of that\npeak", "kernel"];
-    let columns = names.iter().enumerate().map(|(index, name)| column(name, &rows, |row| row[index].clone()));
-    Table { titles, columns: columns.collect() }
+fn entries_table(entries: &[&Entry]) -> TextTable {
+    let has_row = |entry: &&&Entry| matches!(entry.outcome, Outcome::Measured(_) | Outcome::Wrong(_));
+    let rate = |rate| figure("flops_per_second", rate);
+    TextTable::of(
+        &entries.iter().filter(has_row).copied().collect::<Vec<&Entry>>(),
+        |entry| format!("{}, {}", entry.size, entry.pass.title()),
+        &[
+            ("time", &|entry| match entry.outcome.measured() {
+                Some(of) => Some(figure("training_seconds", of.timing.seconds)),
+                None => Some("wrong".to_owned()),
+            }),
+            ("spread", &|entry| Some(spread(&entry.outcome.measured()?.timing))),
+            ("rate", &|entry| Some(rate(entry.outcome.measured()?.flops_per_second))),
+            ("peak\nbeside it", &|entry| entry.outcome.measured()?.peak_flops_per_second.map(rate)),
+            ("of that\npeak", &|entry| Some(format!("{:.1} %", entry.outcome.measured()?.peak_share? * 100.0))),
+            ("kernel", &|entry| Some(entry.kernels.join(" + "))),
+        ],
+    )
 }
 
 fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| !matches!(entry.outcome, Outcome::Wrong(_))) {
-        if let Some(Refusal { reason, detail }) = Refusal::of(&entry.outcome) {
+        if let Some(Unmeasured { reason, detail }) = Unmeasured::of(&entry.outcome) {
             let detail = if detail.is_empty() { detail } else { format!(" ({detail})") };
             by_reason.entry(reason).or_default().push(format!("{}, {}{detail}", entry.size, entry.pass.title()));
         }
@@ -167,18 +156,12 @@ pub(crate) struct KernelsArgs {
     /// Write JSON with every sample; without FILE or with `-`, to standard output instead of the tables
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) json: Option<JsonTarget>,
-    /// End when standard input does: a study has started this
-    #[arg(long, hide = true)]
-    pub(crate) ends_with_input: bool,
-    /// End once the adapter is open: a study looks for what keeps its cells from running
-    #[arg(long, hide = true)]
-    pub(crate) opens_only: bool,
+    #[command(flatten)]
+    pub(crate) cell: CellArgs,
 }
 
 fn suite(text: &str) -> Result<Suite, String> {
-    let names = Suite::ALL.map(Suite::name);
-    let found = Suite::ALL.into_iter().find(|suite| suite.name() == text.trim());
-    found.ok_or_else(|| format!("it must be one of {}", names.join(", ")))
+    named(text, &Suite::ALL, Suite::name)
 }
 
 #[cfg(test)]

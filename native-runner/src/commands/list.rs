@@ -1,12 +1,13 @@
 use std::rc::Rc;
 
 use console::Style;
+use engine::backends::wgsl::Features;
 use engine::{AdapterChoice, BackendState, DATA_SETS, DataSetDefinition, WORKLOADS, Workload};
 use results::Adapter;
 use serde::Serialize;
 
 use crate::cli::{DataSetsArgs, ListArgs, WorkloadsArgs};
-use crate::data_folder::{Availability, DataFolder};
+use crate::data_folder::{Availability, LocalData};
 use crate::failure::Failure;
 use crate::figures::figure;
 use crate::json_output::{JsonTarget, to_json};
@@ -19,27 +20,23 @@ const SCREEN: Screen = Screen::Output;
 
 pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
     #[derive(Serialize)]
-    struct Listed<'a> {
+    struct AdapterListing<'a> {
         index: usize,
         default: bool,
         #[serde(flatten)]
         adapter: &'a Adapter,
-        #[cfg(feature = "wgsl")]
-        features: engine::backends::wgsl::Features,
+        features: Features,
     }
 
     let adapters = pollster::block_on(engine::backends::adapters());
-    #[cfg(feature = "wgsl")]
     let features = pollster::block_on(engine::backends::wgsl::features());
     let default = AdapterChoice::Any.choose(&adapters).ok();
     if arguments.json {
-        let listed = adapters.iter().enumerate();
-        let listed = listed.map(|(index, adapter)| Listed {
+        let listed = adapters.iter().zip(features).enumerate().map(|(index, (adapter, features))| AdapterListing {
             index,
             default: default == Some(index),
             adapter,
-            #[cfg(feature = "wgsl")]
-            features: features[index],
+            features,
         });
         return print_json(&listed.collect::<Vec<_>>());
     }
@@ -53,7 +50,6 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
         SCREEN.prose(&format!("{index:>2}  "), &SCREEN.bold(&adapter.name), 4)?;
         let mut facts = vec![adapter.kind.name().to_owned(), adapter.api.clone()];
         facts.extend(Some(format!("driver {}", adapter.driver)).filter(|_| !adapter.driver.is_empty()));
-        #[cfg(feature = "wgsl")]
         facts.extend(offered(features[index]));
         if default == Some(index) {
             facts.push("used by default".to_owned());
@@ -69,19 +65,16 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-#[cfg(feature = "wgsl")]
-fn offered(features: engine::backends::wgsl::Features) -> Vec<String> {
-    let lanes = features.subgroup_lanes;
-    let subgroups = (lanes > 0).then(|| format!("subgroups of {lanes} lanes or more"));
-    let f16 = if features.f16 { "f16" } else { "no f16" };
-    let side = features.matrix_side;
-    let matrices = (side > 0).then(|| format!("matrix units for {side} × {side} numbers of f16"));
-    std::iter::once(f16.to_owned()).chain(subgroups).chain(matrices).collect()
+fn offered(Features { f16, subgroup_lanes: lanes, matrix_side: side, .. }: Features) -> Vec<String> {
+    let mut facts = vec![if f16 { "f16" } else { "no f16" }.to_owned()];
+    facts.extend((lanes > 0).then(|| format!("subgroups of {lanes} lanes or more")));
+    facts.extend((side > 0).then(|| format!("matrix units for {side} × {side} numbers of f16")));
+    facts
 }
 
 pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
     #[derive(Serialize)]
-    struct Listed {
+    struct WorkloadListing {
         #[serde(flatten)]
         workload: Workload,
         parameters: u64,
@@ -101,12 +94,12 @@ pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
     for workload in workloads {
         let parameters = workload.model.parameters().map_err(engine::EngineError::from)?;
         let operations = workload.model.operations().map_err(engine::EngineError::from)?;
-        listed.push(Listed { workload, parameters, training_flops_per_sample: operations.training_flops() });
+        listed.push(WorkloadListing { workload, parameters, training_flops_per_sample: operations.training_flops() });
     }
     if arguments.json {
         return print_json(&listed);
     }
-    for (index, Listed { workload, parameters, .. }) in listed.iter().enumerate() {
+    for (index, WorkloadListing { workload, parameters, .. }) in listed.iter().enumerate() {
         if index > 0 {
             SCREEN.line("")?;
         }
@@ -134,9 +127,6 @@ pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
     }
     let width = states.iter().map(|state| state.definition.name.len()).max().unwrap_or(0);
     for BackendState { definition, built, runs, needs, remark } in &states {
-        let style = if *runs || needs.is_some() { Style::new().bold() } else { Style::new().dim() };
-        let name = SCREEN.paint(style, format!("{:width$}", definition.name));
-        SCREEN.prose(&format!("{name}  "), definition.description, width + 2)?;
         let state = match (built, runs, needs) {
             (false, ..) => "not in this program".to_owned(),
             (true, false, None) => "cannot run here".to_owned(),
@@ -145,47 +135,48 @@ pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
         };
         // The text before it contains the requirements.
         let remark = remark.as_ref().filter(|_| needs.is_none());
-        let remark = remark.map_or_else(String::new, |remark| format!(": {remark}"));
-        SCREEN.prose(&" ".repeat(width + 2), &format!("{state}{remark}"), width + 2)?;
+        let state = format!("{state}{}", remark.map_or_else(String::new, |remark| format!(": {remark}")));
+        show_backend(definition.name, width, *runs || needs.is_some(), definition.description, &state)?;
     }
-    external_programs()
-}
-
-fn external_programs() -> Result<(), Failure> {
     SCREEN.line("")?;
     SCREEN.prose("", "Other frameworks, as external programs (--program NAME; docs/EXTERNAL.md):", 0)?;
     let width = READY.iter().map(|ready| ready.name.len()).max().unwrap_or(0);
     for ready in READY {
         let python = ready.python();
-        let style = if python.is_ok() { Style::new().bold() } else { Style::new().dim() };
-        let name = SCREEN.paint(style, format!("{:width$}", ready.name));
-        SCREEN.prose(&format!("{name}  "), ready.framework, width + 2)?;
+        let runs = python.is_ok();
         let state = match python {
             Ok(python) => format!("runs with {}", python.display()),
             Err(reason) => format!("cannot run here: {reason}"),
         };
-        SCREEN.prose(&" ".repeat(width + 2), &state, width + 2)?;
+        show_backend(ready.name, width, runs, ready.framework, &state)?;
     }
     Ok(())
 }
 
+fn show_backend(name: &str, width: usize, runs: bool, description: &str, state: &str) -> Result<(), Failure> {
+    let style = if runs { Style::new().bold() } else { Style::new().dim() };
+    let name = SCREEN.paint(style, format!("{name:width$}"));
+    SCREEN.prose(&format!("{name}  "), description, width + 2)?;
+    SCREEN.prose(&" ".repeat(width + 2), state, width + 2)
+}
+
 pub(crate) fn data_sets(arguments: &DataSetsArgs) -> Result<(), Failure> {
     #[derive(Serialize)]
-    struct Listed<'a> {
+    struct DataSetListing<'a> {
         #[serde(flatten)]
         definition: &'a DataSetDefinition,
         #[serde(flatten)]
         availability: Availability,
     }
 
-    let folder = DataFolder::new(&arguments.data);
+    let folder = LocalData::new(&arguments.data);
     let listed =
-        DATA_SETS.iter().map(|definition| Listed { definition, availability: folder.availability(definition) });
-    if arguments.json {
+        DATA_SETS.iter().map(|definition| DataSetListing { definition, availability: folder.availability(definition) });
+    if arguments.list.json {
         return print_json(&listed.collect::<Vec<_>>());
     }
     let width = DATA_SETS.iter().map(|set| set.name.len()).max().unwrap_or(0);
-    for Listed { definition, availability } in listed {
+    for DataSetListing { definition, availability } in listed {
         let name = SCREEN.bold(format!("{:width$}", definition.name));
         let train = definition.train;
         let facts = format!(

@@ -6,10 +6,8 @@ pub(crate) mod compare_records;
 pub(crate) mod compare_table;
 pub(crate) mod export_records;
 pub(crate) mod installation;
-#[cfg(feature = "wgsl")]
 pub(crate) mod kernels;
 pub(crate) mod list;
-#[cfg(feature = "wgsl")]
 pub(crate) mod profile;
 pub(crate) mod report;
 pub(crate) mod scaling;

@@ -1,21 +1,20 @@
 use clap::Args;
-use engine::backends::wgsl::microbenchmarks;
-use engine::backends::wgsl::microbenchmarks::{Cost, Launch, Profile};
+use engine::backends::wgsl::microbenchmarks::{self, Cost, Launch, Profile};
 use engine::{DataSource, data_set, steps};
 use results::Provenance;
 use serde::Serialize;
 
 use crate::cli::{AdapterArgs, DataArgs, OneWorkloadArgs, positive_seconds};
-use crate::data_folder::DataFolder;
+use crate::data_folder::LocalData;
 use crate::failure::Failure;
 use crate::figures::figure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MonotonicClock, ProcessorClock};
-use crate::screen::{Screen, Table, TableColumn};
+use crate::screen::{Screen, TextTable};
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct ProfileDocument<'a> {
     workload: &'a str,
     #[serde(flatten)]
     profile: &'a Profile,
@@ -30,7 +29,7 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     let clock = MonotonicClock::start();
     let processor = ProcessorClock::new();
     let provenance = provenance();
-    let mut data = DataFolder::with_noise_or_data(arguments.noise, &arguments.data, &workloads)?;
+    let mut data = LocalData::with_data_of(&arguments.data, &workloads, arguments.noise)?;
     let profile = pollster::block_on(async {
         let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
         let data = data.load(definition).await?;
@@ -42,10 +41,9 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     })
     .map_err(|error| data.advised(error))?;
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(&clock), ..provenance };
-    let requested_adapter = &arguments.adapter.adapter;
-    let document =
-        Document { workload: workload.name, profile: &profile, noise: arguments.noise, requested_adapter, provenance };
-    let json = to_json(&document)?;
+    let (noise, requested_adapter) = (arguments.noise, &arguments.adapter.adapter);
+    let json =
+        to_json(&ProfileDocument { workload: workload.name, profile: &profile, noise, requested_adapter, provenance })?;
     if arguments.json {
         return deliver(Ok(()), Some(&JsonTarget::StandardOutput), &json);
     }
@@ -56,45 +54,32 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
 }
 
 /// Builds the table of launches in step order, their sum, and the whole step.
-fn table(profile: &Profile) -> Table {
-    let launches = &profile.launches;
+fn table(profile: &Profile) -> TextTable {
+    let launches = || profile.launches.iter();
     let sum = Cost {
-        seconds: launches.iter().map(|launch| launch.cost.seconds).sum(),
-        processor_seconds: launches.iter().map(|launch| launch.cost.processor_seconds).sum(),
+        seconds: launches().map(|launch| launch.cost.seconds).sum(),
+        processor_seconds: launches().map(|launch| launch.cost.processor_seconds).sum(),
     };
-    let column = |name: &str, cell: &dyn Fn(&Launch) -> String, of_sum: String, of_step: String| {
-        let cells = launches.iter().map(cell).chain([of_sum, of_step]);
-        TableColumn { name: name.to_owned(), cells: cells.collect() }
-    };
-    let share = |cost: &Cost| format!("{:.1} %", 100.0 * cost.seconds / sum.seconds);
-    let flops: u64 = launches.iter().map(|launch| launch.flops).sum();
-    let none = String::new;
-    let titles = launches.iter().map(|launch| launch.kernel.to_owned());
-    Table {
-        titles: titles.chain(["sum of all launches", "whole step"].map(str::to_owned)).collect(),
-        columns: vec![
-            column("time", &|launch| time(launch.cost.seconds), time(sum.seconds), time(profile.step.seconds)),
-            column("share", &|launch| share(&launch.cost), share(&sum), share(&profile.step)),
-            column("processor", &|launch| processor(&launch.cost), processor(&sum), processor(&profile.step)),
-            column(
-                "arithmetic",
-                &|launch| rate(launch.flops, launch.cost.seconds, "FLOP"),
-                rate(flops, sum.seconds, "FLOP"),
-                rate(flops, profile.step.seconds, "FLOP"),
-            ),
-            column("memory, maximum", &|launch| rate(launch.bytes, launch.cost.seconds, "B"), none(), none()),
-            column("workgroups", &|launch| launch.workgroups.to_string(), none(), none()),
-            column("product", &|launch| launch.size.clone(), none(), none()),
+    let flops = launches().map(|launch| launch.flops).sum();
+    let totals = [("sum of all launches", &sum, flops, None), ("whole step", &profile.step, flops, None)];
+    let rows: Vec<(&str, &Cost, u64, Option<&Launch>)> =
+        launches().map(|of| (of.kernel, &of.cost, of.flops, Some(of))).chain(totals).collect();
+    let time = |seconds| figure("step_seconds_p50", seconds);
+    TextTable::of(
+        &rows,
+        |(title, ..)| (*title).to_owned(),
+        &[
+            ("time", &|(_, cost, ..)| Some(time(cost.seconds))),
+            ("share", &|(_, cost, ..)| Some(format!("{:.1} %", 100.0 * cost.seconds / sum.seconds))),
+            ("processor", &|(_, cost, ..)| cost.processor_seconds.map(time)),
+            ("arithmetic", &|(_, cost, flops, _)| Some(rate(*flops, cost.seconds, "FLOP"))),
+            ("memory, maximum", &|(_, cost, _, of)| {
+                Some(of.map_or_else(String::new, |of| rate(of.bytes, cost.seconds, "B")))
+            }),
+            ("workgroups", &|(.., of)| Some(of.map_or_else(String::new, |of| of.workgroups.to_string()))),
+            ("product", &|(.., of)| Some(of.map_or_else(String::new, |of| of.size.clone()))),
         ],
-    }
-}
-
-fn time(seconds: f64) -> String {
-    figure("step_seconds_p50", seconds)
-}
-
-fn processor(cost: &Cost) -> String {
-    cost.processor_seconds.map_or_else(|| "–".to_owned(), time)
+    )
 }
 
 /// Formats an amount per second; empty for zero.

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::json_output::{JsonTarget, cannot_write, holds_something};
 use crate::records;
 use crate::screen::Screen;
-use crate::study::folder::{CellRecord, Ending, Finished, Folder, Plan};
+use crate::study::folder::{CellRecord, Folder, StudyPlan};
 
 const DEFAULT_NAME: &str = "report.html";
 
@@ -98,7 +98,7 @@ pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Fai
     Ok(input)
 }
 
-fn study(path: &Path, plan: Plan, input: &mut Input) -> Result<(), Failure> {
+fn study(path: &Path, plan: StudyPlan, input: &mut Input) -> Result<(), Failure> {
     let places: BTreeMap<&str, usize> = plan.cells.iter().map(|cell| (cell.id.as_str(), cell.place)).collect();
     let mut finished = Folder::read(path, &plan)?;
     finished.sort_by_key(|finished| places.get(finished.id.as_str()).copied());
@@ -113,31 +113,22 @@ fn study(path: &Path, plan: Plan, input: &mut Input) -> Result<(), Failure> {
         differs: plan.definition.differs,
         scale: plan.scale,
     });
-    finished.into_iter().for_each(|finished| add(finished, input));
+    for finished in finished {
+        let asked = Some(finished.settings.text());
+        let record = match finished.record {
+            Some(CellRecord::Kernels(record)) => {
+                input.kernels.push(*record);
+                continue;
+            }
+            Some(CellRecord::Run(record)) => Some(*record),
+            None => None,
+        };
+        let kind = finished.ending.words().to_owned();
+        let reason = finished.reason.unwrap_or_else(|| "no reason given".to_owned());
+        let trouble = record.is_none().then_some(Trouble { kind, reason });
+        input.entries.push(Entry { place: finished.id, asked, record, scale: Some(finished.scale), trouble });
+    }
     Ok(())
-}
-
-fn add(finished: Finished, input: &mut Input) {
-    let asked = Some(finished.settings.text());
-    let record = match finished.record {
-        Some(CellRecord::Kernels(record)) => {
-            input.kernels.push(*record);
-            return;
-        }
-        Some(CellRecord::Run(record)) => Some(*record),
-        None => None,
-    };
-    let kind = match finished.ending {
-        Ending::Completed => "completed",
-        Ending::Diverged => "diverged",
-        Ending::Incorrect => "incorrect",
-        Ending::NotTrained => "not trained",
-        Ending::Failed => "failed",
-        Ending::TimedOut => "timed out",
-    };
-    let reason = finished.reason.unwrap_or_else(|| "no reason given".to_owned());
-    let trouble = record.is_none().then(|| Trouble { kind: kind.to_owned(), reason });
-    input.entries.push(ReportEntry { place: finished.id, asked, record, scale: Some(finished.scale), trouble });
 }
 
 const REPORT_EXAMPLES: &str = "\
@@ -179,7 +170,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "wgsl")]
     #[test]
     fn every_kernel_that_has_a_published_figure_is_measured() {
         use engine::backends::wgsl::microbenchmarks::sizes;

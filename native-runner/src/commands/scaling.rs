@@ -8,20 +8,21 @@ use results::scaling::{AllReduce, Compute, Exchanged, ModelledStep, Observed, Sc
 use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::Serialize;
 
+use crate::cli::number;
 use crate::commands::report;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{NONE, Screen, Table, TableColumn, plural};
+use crate::screen::{Screen, TableColumn, TextColumn, TextTable, plural};
 
 const DOCUMENT_VERSION: u32 = 1;
 
 #[derive(Default, Serialize)]
-struct Document {
+struct ScalingDocument {
     schema_version: u32,
     device: Option<String>,
     link: Option<Transport>,
     held: Vec<MeasuredStep>,
-    networks: Vec<Network>,
+    networks: Vec<ScaledNetwork>,
     published: Vec<PublishedScaling>,
 }
 
@@ -37,16 +38,18 @@ pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
             let text = "--bandwidth needs records; the link of the published steps is fitted to them";
             return Err(Failure::Usage(text.to_owned()));
         }
-        Document { published: published_scaling(), ..Document::default() }
+        ScalingDocument { published: published_scaling(), ..ScalingDocument::default() }
     } else {
         let input = report::input(&arguments.paths, None)?;
         let runs = timed_runs(input.entries.iter().filter_map(|entry| entry.record.as_ref()));
         let device = device(&runs)?;
         let link = typed.map_or_else(|| link(&runs), Ok)?;
-        let (held, networks) = (compare_with_model(&runs), networks(&runs, &link));
-        Document { device: Some(device), link: Some(link), held, networks, ..Document::default() }
+        let names = BTreeSet::from_iter(runs.iter().map(|run| run.workload.workload.as_str()));
+        let networks = names.into_iter().filter_map(|name| network(&runs, name, &link)).collect();
+        let held = compare_with_model(&runs);
+        ScalingDocument { device: Some(device), link: Some(link), held, networks, ..ScalingDocument::default() }
     };
-    let document = Document { schema_version: DOCUMENT_VERSION, ..document };
+    let document = ScalingDocument { schema_version: DOCUMENT_VERSION, ..document };
     let screen = JsonTarget::screen_beside(arguments.json.as_ref());
     show(&document, typed.is_some(), screen)?;
     arguments.json.as_ref().map_or(Ok(()), |target| target.write(&to_json(&document)?))
@@ -81,46 +84,40 @@ pub(crate) struct ScalingArgs {
 }
 
 fn positive(text: &str) -> Result<f64, String> {
-    not_negative(text).ok().filter(|value| *value > 0.0).ok_or_else(|| "it must be a number above 0".to_owned())
+    number(text, |value| value > 0.0, "it must be a number above 0")
 }
 
 fn not_negative(text: &str) -> Result<f64, String> {
-    let value = text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
-    value.ok_or_else(|| "it must be a number, at least 0".to_owned())
+    number(text, |value| value >= 0.0, "it must be a number, at least 0")
 }
 
+/// Title, number of parameters, iterations, and seconds of the whole training by number of GPUs.
+type PublishedSeries = (&'static str, fn() -> Option<u64>, f64, [(u32, f64); 3]);
+
 /// GTDLBench, Table VIII: Tesla M60, Server-2; the same number of samples per GPU.
-const TABLE: [Published; 3] = [
-    Published {
-        what: "TensorFlow, Inception-v3 on ImageNet, 32 samples for each GPU",
+const TABLE: [PublishedSeries; 3] = [
+    (
+        "TensorFlow, Inception-v3 on ImageNet, 32 samples for each GPU",
         // About 25 million, according to the paper.
-        parameters: || Some(25_000_000),
-        iterations: 100_000.0,
-        seconds: [(1, 111_781.2), (2, 118_972.3), (4, 131_796.7)],
-    },
-    Published {
-        what: "Caffe, MNIST, 64 samples for each GPU",
-        parameters: || engine::workload("caffe-mnist")?.model.parameters().ok(),
-        iterations: 10_000.0,
-        seconds: [(1, 135.96), (2, 146.67), (4, 155.8)],
-    },
-    Published {
-        what: "Caffe, CIFAR-10, 100 samples for each GPU",
-        parameters: || engine::workload("caffe-cifar10")?.model.parameters().ok(),
-        iterations: 5_000.0,
-        seconds: [(1, 184.19), (2, 188.74), (4, 192.73)],
-    },
+        || Some(25_000_000),
+        100_000.0,
+        [(1, 111_781.2), (2, 118_972.3), (4, 131_796.7)],
+    ),
+    (
+        "Caffe, MNIST, 64 samples for each GPU",
+        || engine::workload("caffe-mnist")?.model.parameters().ok(),
+        10_000.0,
+        [(1, 135.96), (2, 146.67), (4, 155.8)],
+    ),
+    (
+        "Caffe, CIFAR-10, 100 samples for each GPU",
+        || engine::workload("caffe-cifar10")?.model.parameters().ok(),
+        5_000.0,
+        [(1, 184.19), (2, 188.74), (4, 192.73)],
+    ),
 ];
 /// Number of devices without a published result.
 const PREDICTED_DEVICES: u32 = 8;
-
-struct Published {
-    what: &'static str,
-    parameters: fn() -> Option<u64>,
-    iterations: f64,
-    /// Seconds of the whole training, by number of GPUs.
-    seconds: [(u32, f64); 3],
-}
 
 #[derive(Serialize)]
 struct PublishedScaling {
@@ -142,29 +139,22 @@ struct PublishedStep {
 }
 
 fn published_scaling() -> Vec<PublishedScaling> {
-    TABLE.iter().flat_map(|row| AllReduce::ALL.into_iter().filter_map(|all_reduce| row.scaled(all_reduce))).collect()
-}
-
-impl Published {
-    fn scaled(&self, all_reduce: AllReduce) -> Option<PublishedScaling> {
-        let gradient_bytes = 4.0 * (self.parameters)()? as f64;
-        let steps = self.seconds.map(|(devices, seconds)| (devices, seconds / self.iterations));
+    let pairs = TABLE.into_iter().flat_map(|series| AllReduce::ALL.map(|all_reduce| (series, all_reduce)));
+    let scaled = pairs.filter_map(|((what, parameters, iterations, seconds), all_reduce)| {
+        let gradient_bytes = 4.0 * parameters()? as f64;
+        let steps = seconds.map(|(devices, seconds)| (devices, seconds / iterations));
         let transport = Transport::of_steps(&steps, gradient_bytes, all_reduce)?;
         let (_, alone) = steps[0];
         let step = |(devices, published_seconds): (u32, Option<f64>)| {
             let model_seconds = alone + all_reduce.seconds(devices, gradient_bytes, &transport);
             PublishedStep { devices, published_seconds, model_seconds, model_efficiency: alone / model_seconds }
         };
-        let asked =
-            steps.into_iter().map(|(devices, seconds)| (devices, Some(seconds))).chain([(PREDICTED_DEVICES, None)]);
-        Some(PublishedScaling {
-            what: self.what,
-            gradient_bytes,
-            all_reduce,
-            bytes_per_second: transport.bytes_per_second,
-            steps: asked.map(step).collect(),
-        })
-    }
+        let published = steps.map(|(devices, seconds)| (devices, Some(seconds))).into_iter();
+        let steps = published.chain([(PREDICTED_DEVICES, None)]).map(step).collect();
+        let bytes_per_second = transport.bytes_per_second;
+        Some(PublishedScaling { what, gradient_bytes, all_reduce, bytes_per_second, steps })
+    });
+    scaled.collect()
 }
 
 const MAX_DEVICES: u32 = 1024;
@@ -190,7 +180,7 @@ struct MeasuredStep {
 }
 
 #[derive(Serialize)]
-struct Network {
+struct ScaledNetwork {
     workload: String,
     batch: u32,
     compute: Compute,
@@ -261,12 +251,8 @@ fn compare_with_model(runs: &[TimedRun<'_>]) -> Vec<MeasuredStep> {
     let of_run = |(place, run): (usize, &TimedRun<'_>)| {
         let observed = run.observed?;
         let compute = Compute::of(&alone(runs, &run.workload.workload))?;
-        let others: Vec<Observed> = runs
-            .iter()
-            .enumerate()
-            .filter(|(other, _)| *other != place)
-            .filter_map(|(_, other)| other.observed)
-            .collect();
+        let others = runs.iter().enumerate().filter(|(other, _)| *other != place);
+        let others: Vec<Observed> = others.filter_map(|(_, other)| other.observed).collect();
         let transport = Transport::of(&others).or_else(|| Transport::of(&[observed]))?;
         let model = ScalingModel { compute, exchanged: observed.exchanged, transport };
         let step = if run.record.device.adapter.software {
@@ -287,12 +273,7 @@ fn compare_with_model(runs: &[TimedRun<'_>]) -> Vec<MeasuredStep> {
     runs.iter().enumerate().filter_map(of_run).collect()
 }
 
-fn networks(runs: &[TimedRun<'_>], link: &Transport) -> Vec<Network> {
-    let names = BTreeSet::from_iter(runs.iter().map(|run| run.workload.workload.as_str()));
-    names.into_iter().filter_map(|name| network(runs, name, link)).collect()
-}
-
-fn network(runs: &[TimedRun<'_>], name: &str, link: &Transport) -> Option<Network> {
+fn network(runs: &[TimedRun<'_>], name: &str, link: &Transport) -> Option<ScaledNetwork> {
     let own = || runs.iter().filter(|run| run.workload.workload == name);
     let of_one = || own().filter(|run| run.observed.is_none());
     let smallest = of_one().min_by_key(|run| run.batch)?;
@@ -308,7 +289,7 @@ fn network(runs: &[TimedRun<'_>], name: &str, link: &Transport) -> Option<Networ
     let devices = std::iter::successors(Some(1_u32), |devices| devices.checked_mul(2));
     let devices = devices.take_while(|devices| *devices <= MAX_DEVICES);
     let scaled = devices.flat_map(|devices| AllReduce::ALL.map(|by| scaled(&model, devices, smallest.batch, by)));
-    Some(Network {
+    Some(ScaledNetwork {
         workload: name.to_owned(),
         batch: smallest.batch,
         compute: model.compute,
@@ -333,7 +314,7 @@ fn scaled(model: &ScalingModel, devices: u32, batch: u32, all_reduce: AllReduce)
     }
 }
 
-fn show(document: &Document, is_typed: bool, screen: Screen) -> Result<(), Failure> {
+fn show(document: &ScalingDocument, is_typed: bool, screen: Screen) -> Result<(), Failure> {
     if let (Some(device), Some(link)) = (&document.device, &document.link) {
         screen.prose(&screen.label("device", 8), device, 8)?;
         let origin = if is_typed { "as given" } else { "fitted to the records of several devices" };
@@ -375,8 +356,8 @@ fn milliseconds(seconds: f64) -> String {
     format!("{:.3} ms", seconds * 1e3)
 }
 
-fn about(network: &Network) -> String {
-    let Network { compute, exchanged, batch_sizes, .. } = network;
+fn about(network: &ScaledNetwork) -> String {
+    let ScaledNetwork { compute, exchanged, batch_sizes, .. } = network;
     let fixed = match batch_sizes {
         1 => " (one batch size, so the fixed part is unknown)".to_owned(),
         sizes => format!(" ({sizes} batch sizes)"),
@@ -392,55 +373,50 @@ fn about(network: &Network) -> String {
     )
 }
 
-fn table_of_measured(all: &[MeasuredStep]) -> Table {
-    let column = |name: &str, cell: &dyn Fn(&MeasuredStep) -> String| {
-        TableColumn::new(name, all.iter().map(|held| Some(cell(held))))
-    };
-    Table {
-        titles: all.iter().map(|of| format!("{}, {} devices, batch {}", of.workload, of.devices, of.batch)).collect(),
-        columns: vec![
-            column("step\nmeasured", &|of| milliseconds(of.measured_seconds)),
-            column("step\nmodel", &|of| milliseconds(of.model.seconds())),
-            column("model over\nmeasured", &|of| format!("{:.2}", of.model.seconds() / of.measured_seconds)),
-            column("communication\nmeasured", &|of| milliseconds(of.measured_communication_seconds)),
-            column("communication\nmodel", &|of| milliseconds(of.model.communication_seconds)),
+fn table_of_measured(all: &[MeasuredStep]) -> TextTable {
+    TextTable::of(
+        all,
+        |of| format!("{}, {} devices, batch {}", of.workload, of.devices, of.batch),
+        &[
+            ("step\nmeasured", &|of| Some(milliseconds(of.measured_seconds))),
+            ("step\nmodel", &|of| Some(milliseconds(of.model.seconds()))),
+            ("model over\nmeasured", &|of| Some(format!("{:.2}", of.model.seconds() / of.measured_seconds))),
+            ("communication\nmeasured", &|of| Some(milliseconds(of.measured_communication_seconds))),
+            ("communication\nmodel", &|of| Some(milliseconds(of.model.communication_seconds))),
         ],
-    }
+    )
 }
 
-fn table_of_scaled(network: &Network) -> Table {
+fn table_of_scaled(network: &ScaledNetwork) -> TextTable {
     let of = |by: AllReduce| network.scaled.iter().filter(move |scaled| scaled.all_reduce == by);
     let speed = |step: &ScaledStep| {
         format!("{} {:.2} ({:.2})", milliseconds(step.step.seconds()), step.speed_up, step.overlapped_speed_up)
     };
     let columns = AllReduce::ALL.into_iter().flat_map(|by| {
-        let strong = of(by).map(|scaled| scaled.strong.as_ref().map_or_else(|| NONE.to_owned(), speed)).collect();
-        let weak = of(by).map(|scaled| speed(&scaled.weak)).collect();
+        let strong = of(by).map(|scaled| scaled.strong.as_ref().map(speed));
+        let weak = of(by).map(|scaled| Some(speed(&scaled.weak)));
         [
-            TableColumn { name: format!("batch divided,\n{}", by.name()), cells: strong },
-            TableColumn { name: format!("same samples each,\n{}", by.name()), cells: weak },
+            TableColumn::new(&format!("batch divided,\n{}", by.name()), strong),
+            TableColumn::new(&format!("same samples each,\n{}", by.name()), weak),
         ]
     });
-    Table {
+    TextTable {
         titles: of(AllReduce::Ring).map(|scaled| plural(scaled.devices, "device")).collect(),
         columns: columns.collect(),
     }
 }
 
-fn table_of_published(rows: &[PublishedScaling]) -> Table {
-    let steps = &rows[0].steps;
-    let measured = steps.iter().map(|step| step.published_seconds.map_or_else(|| NONE.to_owned(), milliseconds));
-    let mut columns = vec![TableColumn { name: "step\npublished".to_owned(), cells: measured.collect() }];
-    columns.extend(rows.iter().map(|row| {
+fn table_of_published(rows: &[PublishedScaling]) -> TextTable {
+    let published: TextColumn<'_, PublishedStep> =
+        ("step\npublished", &|step| step.published_seconds.map(milliseconds));
+    let mut table = TextTable::of(&rows[0].steps, |step| plural(step.devices, "device"), &[published]);
+    table.columns.extend(rows.iter().map(|row| {
         let cell = |step: &PublishedStep| {
-            format!("{} ({:.0} %)", milliseconds(step.model_seconds), 100.0 * step.model_efficiency)
+            Some(format!("{} ({:.0} %)", milliseconds(step.model_seconds), 100.0 * step.model_efficiency))
         };
-        TableColumn {
-            name: format!("model (efficiency),\n{}", row.all_reduce.name()),
-            cells: row.steps.iter().map(cell).collect(),
-        }
+        TableColumn::new(&format!("model (efficiency),\n{}", row.all_reduce.name()), row.steps.iter().map(cell))
     }));
-    Table { titles: steps.iter().map(|step| plural(step.devices, "device")).collect(), columns }
+    table
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use clap::Args;
+use engine::backends::wgsl::microbenchmarks;
 use engine::backends::{Devices, REFERENCE};
 use engine::measure::Gauge;
 use engine::steps::{Cliff, Entrant, EntrantSteps, Measured, Request, Size, StepsOutcome, StepsReport, WorkloadSteps};
@@ -10,20 +11,19 @@ use results::{FailureCause, Precision, Provenance};
 use serde::Serialize;
 
 use crate::cli::{ALL, AdapterArgs, DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision};
-use crate::commands::compare_table::burn_lines;
-use crate::data_folder::DataFolder;
-use crate::device;
-use crate::device::{Unavailable, describe};
+use crate::commands::compare_table::show_burn;
+use crate::data_folder::LocalData;
+use crate::device::{self, Unavailable, describe};
 use crate::failure::Failure;
-use crate::figures::{Refusal, figure, mebibytes};
+use crate::figures::{Unmeasured, figure, mebibytes};
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MonotonicClock, free_memory_bytes};
 use crate::progress::{Interrupt, ListProgress};
-use crate::screen::{NONE, Screen, Table, TableColumn};
+use crate::screen::{Screen, TextTable};
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct StepsDocument<'a> {
     #[serde(flatten)]
     report: &'a StepsReport,
     noise: bool,
@@ -43,25 +43,36 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let mut progress = ListProgress::new(Interrupt::default(), "window");
     let provenance = provenance();
     let (entrants, unavailable) = entrants(arguments, &clock)?;
-    let mut data = DataFolder::with_noise_or_data(arguments.noise, &arguments.data, &workloads)?;
+    let mut data = LocalData::with_data_of(&arguments.data, &workloads, arguments.noise)?;
     let batch_sizes = arguments.batch_sizes.iter().flat_map(|BatchSizes(sizes)| sizes).copied();
     let batch_sizes = BTreeSet::from_iter(batch_sizes).into_iter().collect();
+    // A software adapter shares the machine's memory.
+    let is_software = entrants.iter().any(|entrant| entrant.backend.adapter().software);
+    let free_bytes = if is_software { free_memory_bytes() } else { None };
     let request = Request {
         workloads,
         batch_sizes,
         budget_seconds: arguments.seconds_per_workload,
-        budget_bytes: budget_bytes(arguments, &entrants),
+        budget_bytes: arguments.budget_mib.map(|mebibytes| u64::from(mebibytes) << 20).or(free_bytes),
         checked: !arguments.unchecked,
         seed: arguments.seed,
     };
-    let gauge = gauge(arguments, &entrants, &clock, &progress);
+    let gauge = if entrants.iter().any(|entrant| entrant.on_gauged_device) {
+        progress.prepare("measuring the peak of arithmetic");
+        let (choice, clock) = (arguments.adapter.choice(), Rc::<MonotonicClock>::clone(&clock));
+        let opened = pollster::block_on(microbenchmarks::Gauge::open(&choice, clock));
+        opened.ok().map(|gauge| Box::new(gauge) as Box<dyn Gauge>)
+    } else {
+        None
+    };
     let measured = steps::measure(&request, &entrants, gauge, &mut data, clock.as_ref(), &mut progress);
     let report = pollster::block_on(measured);
     drop(progress);
 
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance };
     let (requested_adapter, unavailable) = (arguments.adapter.adapter.as_str(), unavailable.as_slice());
-    let document = Document { report: &report, noise: arguments.noise, requested_adapter, unavailable, provenance };
+    let document =
+        StepsDocument { report: &report, noise: arguments.noise, requested_adapter, unavailable, provenance };
     let target = arguments.json.then_some(JsonTarget::StandardOutput);
     let shown = match (arguments.json, arguments.noise) {
         (true, _) => Ok(()),
@@ -91,38 +102,6 @@ fn entrants(arguments: &StepsArgs, clock: &Rc<MonotonicClock>) -> Result<(Vec<En
     Ok((entrants, unavailable))
 }
 
-/// Opens a gauge of the chosen adapter's peak arithmetic, if an entrant uses the adapter.
-#[cfg(feature = "wgsl")]
-fn gauge(
-    arguments: &StepsArgs,
-    entrants: &[Entrant],
-    clock: &Rc<MonotonicClock>,
-    progress: &ListProgress,
-) -> Option<Box<dyn Gauge>> {
-    if !entrants.iter().any(|entrant| entrant.on_gauged_device) {
-        return None;
-    }
-    progress.prepare("measuring the peak of arithmetic");
-    let clock = Rc::<MonotonicClock>::clone(clock);
-    let choice = arguments.adapter.choice();
-    let opened = engine::backends::wgsl::microbenchmarks::Gauge::open(&choice, clock);
-    pollster::block_on(opened).ok().map(|gauge| Box::new(gauge) as Box<dyn Gauge>)
-}
-
-#[cfg(not(feature = "wgsl"))]
-fn gauge(_: &StepsArgs, _: &[Entrant], _: &Rc<MonotonicClock>, _: &ListProgress) -> Option<Box<dyn Gauge>> {
-    None
-}
-
-/// Returns the memory budget: the requested one, or the free memory if the device shares the machine's memory.
-fn budget_bytes(arguments: &StepsArgs, entrants: &[Entrant]) -> Option<u64> {
-    if let Some(mebibytes) = arguments.budget_mib {
-        return Some(u64::from(mebibytes) << 20);
-    }
-    entrants.iter().find(|entrant| entrant.backend.adapter().software)?;
-    free_memory_bytes()
-}
-
 fn entries(report: &StepsReport) -> impl Iterator<Item = (&WorkloadSteps, &Size, &EntrantSteps)> {
     report.workloads.iter().flat_map(|workload| {
         let sizes = workload.sizes.iter();
@@ -134,7 +113,7 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
     let refusals = |counts: fn(&StepsOutcome) -> bool| {
         let counted = entries(report).filter(|(.., entry)| counts(&entry.outcome));
         let refusals = counted.filter_map(|(workload, size, entry)| {
-            Some(format!("{}: {}", name_of(workload, size, entry), Refusal::of(&entry.outcome)?))
+            Some(format!("{}: {}", name_of(workload, size, entry), Unmeasured::of(&entry.outcome)?))
         });
         refusals.collect::<Vec<_>>().join("; ")
     };
@@ -147,7 +126,7 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
     }
     let failed = refusals(|outcome| matches!(outcome, StepsOutcome::Failed { .. }));
     if !failed.is_empty() {
-        return Err(Failure::NotMeasured(failed));
+        return Err(Failure::Incomplete(failed));
     }
     if entries(report).any(|(.., entry)| entry.outcome.measured().is_some()) {
         return Ok(());
@@ -166,15 +145,8 @@ pub(crate) fn show(report: &StepsReport) -> Result<(), Failure> {
         SCREEN.line("")?;
         SCREEN.table(&table)?;
     }
-    let measured = entries(report);
-    let measured = measured.filter_map(|(.., entry)| Some((entry.backend.to_owned(), entry.outcome.measured()?)));
-    let frameworks = burn_lines(measured.map(|(backend, measured)| (backend, measured.variants.as_slice())));
-    if !frameworks.is_empty() {
-        SCREEN.line("")?;
-    }
-    for line in frameworks {
-        SCREEN.prose("", &line, 2)?;
-    }
+    let measured = entries(report).filter_map(|(.., entry)| Some((entry.backend, entry.outcome.measured()?)));
+    show_burn(measured.map(|(backend, of)| (backend.to_owned(), of.variants.as_slice())), SCREEN)?;
     let notes = notes(report);
     if !notes.is_empty() {
         SCREEN.line("")?;
@@ -182,49 +154,38 @@ pub(crate) fn show(report: &StepsReport) -> Result<(), Failure> {
     notes.iter().try_for_each(|note| SCREEN.caution(note))
 }
 
-struct Row<'a> {
-    workload: &'a WorkloadSteps,
-    size: &'a Size,
-    entry: &'a EntrantSteps,
-    measured: &'a Measured,
-}
-
-fn table(report: &StepsReport) -> Table {
-    let rows = entries(report)
-        .filter_map(|(workload, size, entry)| Some(Row { workload, size, entry, measured: entry.outcome.measured()? }));
-    let rows: Vec<Row<'_>> = rows.collect();
-    let column =
-        |name: &str, cell: &dyn Fn(&Row<'_>) -> String| TableColumn::new(name, rows.iter().map(|row| Some(cell(row))));
-    let mut columns = vec![
-        column("backend", &|row| row.entry.backend.to_owned()),
-        column("batch", &|row| row.size.batch_size.to_string()),
-        column("steps", &|row| figure("samples_per_second", row.measured.steps_per_second).replace("samples", "steps")),
-        column("samples", &|row| figure("samples_per_second", row.measured.samples_per_second)),
-        column("spread", &|row| match row.measured.windows.len() {
-            ..2 => NONE.to_owned(),
-            _ => format!("±{}", percent(row.measured.relative_spread)),
-        }),
-        column("a sample", &|row| figure("step_seconds_p50", 1.0 / row.measured.samples_per_second)),
-        column("arithmetic", &|row| figure("flops_per_second", row.measured.flops_per_second)),
-        column("of peak", &|row| row.measured.peak_share.map_or_else(|| NONE.to_owned(), percent)),
-        column("to fastest", &|row| format!("{:.3}", row.measured.ratio_to_fastest)),
-        column("memory", &|row| mebibytes(row.measured.device_memory_bytes)),
-    ];
-    if report.workloads.iter().any(|workload| workload.sizes.len() > 1) {
-        columns.push(column("cliff", &cliff));
+fn table(report: &StepsReport) -> TextTable {
+    let rows =
+        entries(report).filter_map(|(workload, size, entry)| Some((workload, size, entry.outcome.measured()?, entry)));
+    let rows: Vec<(&WorkloadSteps, &Size, &Measured, &EntrantSteps)> = rows.collect();
+    let rate = |rate| figure("samples_per_second", rate);
+    // The increase in time per sample over the next smaller batch size, if it is too large.
+    let cliff = |(workload, size, _, entry): &(&WorkloadSteps, &Size, &Measured, &EntrantSteps)| {
+        let is_here = |of: &&Cliff| of.backend == entry.backend && of.to_batch_size == size.batch_size && of.is_real();
+        let rise = workload.cliffs.iter().find(is_here).map(|cliff| cliff.rise_in_turns.unwrap_or(cliff.rise));
+        Some(rise.map_or_else(String::new, |rise| format!("+{:.0} %", rise * 100.0)))
+    };
+    let mut table = TextTable::of(
+        &rows,
+        |(workload, ..)| workload.workload.to_owned(),
+        &[
+            ("backend", &|(.., entry)| Some(entry.backend.to_owned())),
+            ("batch", &|(_, size, ..)| Some(size.batch_size.to_string())),
+            ("steps", &|(.., of, _)| Some(rate(of.steps_per_second).replace("samples", "steps"))),
+            ("samples", &|(.., of, _)| Some(rate(of.samples_per_second))),
+            ("spread", &|(.., of, _)| (of.windows.len() > 1).then(|| format!("±{}", percent(of.relative_spread)))),
+            ("a sample", &|(.., of, _)| Some(figure("step_seconds_p50", 1.0 / of.samples_per_second))),
+            ("arithmetic", &|(.., of, _)| Some(figure("flops_per_second", of.flops_per_second))),
+            ("of peak", &|(.., of, _)| of.peak_share.map(percent)),
+            ("to fastest", &|(.., of, _)| Some(format!("{:.3}", of.ratio_to_fastest))),
+            ("memory", &|(.., of, _)| Some(mebibytes(of.device_memory_bytes))),
+            ("cliff", &cliff),
+        ],
+    );
+    if report.workloads.iter().all(|workload| workload.sizes.len() < 2) {
+        table.columns.pop();
     }
-    Table { titles: rows.iter().map(|row| row.workload.workload.to_owned()).collect(), columns }
-}
-
-/// Formats the increase in time per sample over the next smaller batch size, if it is too large.
-fn cliff(row: &Row<'_>) -> String {
-    let here = row
-        .workload
-        .cliffs
-        .iter()
-        .find(|cliff| cliff.backend == row.entry.backend && cliff.to_batch_size == row.size.batch_size);
-    let real = here.filter(|cliff| cliff.is_real());
-    real.map_or_else(String::new, |cliff| format!("+{:.0} %", cliff.rise_in_turns.unwrap_or(cliff.rise) * 100.0))
+    table
 }
 
 fn percent(share: f64) -> String {
@@ -233,12 +194,12 @@ fn percent(share: f64) -> String {
 
 fn notes(report: &StepsReport) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
-    notes.extend(report.contenders.iter().flat_map(|of| &of.warnings).map(ToString::to_string));
+    notes.extend(report.entrants.iter().flat_map(|of| &of.warnings).map(ToString::to_string));
     for workload in &report.workloads {
         for size in &workload.sizes {
             for entry in &size.entries {
                 let name = name_of(workload, size, entry);
-                notes.extend(Refusal::of(&entry.outcome).map(|refusal| format!("{name}: {refusal}")));
+                notes.extend(Unmeasured::of(&entry.outcome).map(|refusal| format!("{name}: {refusal}")));
                 if entry.outcome.measured().is_some_and(|measured| !measured.losses_are_finite) {
                     notes.push(format!("{name}: the loss is not finite, so the network learns nothing"));
                 }
@@ -316,8 +277,6 @@ pub(crate) struct StepsArgs {
     reference_steps: u32,
     #[command(flatten)]
     pub(crate) adapter: AdapterArgs,
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
     /// Seconds of warm-up and windows for each workload and batch size, all backends together; excludes loading,
     /// building, checking and the peak of arithmetic
     #[arg(long, value_name = "X", default_value_t = 10.0, value_parser = positive_seconds)]
@@ -335,6 +294,8 @@ pub(crate) struct StepsArgs {
     /// Skip the comparison of first losses with the plain reference
     #[arg(long)]
     unchecked: bool,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
     /// Train on noise in the shape of the data sets, which then need no files. Steps take as long, and nothing is
     /// learned
     #[arg(long, help_heading = "Data and output")]

@@ -3,7 +3,7 @@ use std::rc::Rc;
 use engine::{DataSource, TraceRequest, data_set};
 
 use crate::cli::TraceArgs;
-use crate::data_folder::DataFolder;
+use crate::data_folder::LocalData;
 use crate::device;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
@@ -26,7 +26,7 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
     let clock = Rc::new(MonotonicClock::start());
     let device = &arguments.device;
     let backend = device::open(&device.backend, &device.opening(), &device.place, clock)?;
-    let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
+    let mut data = LocalData::with_data_of(&arguments.data, &workloads, false)?;
     let trace = pollster::block_on(async {
         let data = data.load(definition).await?;
         engine::trace(workload, request, backend.as_ref(), data).await

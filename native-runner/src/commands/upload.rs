@@ -10,9 +10,8 @@ use results::{InputMode, RunRecord};
 
 use crate::cli::positive_seconds;
 use crate::failure::Failure;
-use crate::json_output;
-use crate::json_output::to_json;
-use crate::leaderboard::{Address, IdempotencyKey, Leaderboard, LeaderboardError, clean};
+use crate::json_output::{self, to_json};
+use crate::leaderboard::{Address, LeaderboardClient, LeaderboardError, UploadKey, clean};
 use crate::records::read_one;
 use crate::screen::{Screen, quoted};
 
@@ -25,12 +24,12 @@ pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
         );
         return Err(Failure::Usage(text));
     }
-    Submission::check(record.devices(), record.input_mode())?;
+    Uploader::check(record.devices(), record.input_mode())?;
     if arguments.unverified {
         record.run_id = None;
         record.nonce = None;
     }
-    let submission = Submission::new(&arguments.leaderboard, &arguments.consent)?;
+    let submission = Uploader::new(&arguments.leaderboard, &arguments.consent)?;
     let json = to_json(&record)?;
     if !submission.is_agreed(&record, &json)? {
         return Screen::Error.line("Not uploaded.");
@@ -68,25 +67,20 @@ pub(crate) struct ConsentArgs {
 const VERDICT_TIMEOUT: Duration = Duration::from_secs(180);
 const VERDICT_POLLING_INTERVAL: Duration = Duration::from_secs(1);
 
-pub(crate) struct Submission {
-    pub(crate) leaderboard: Leaderboard,
+pub(crate) struct Uploader {
+    pub(crate) leaderboard: LeaderboardClient,
     agreed_before: bool,
 }
 
-impl Submission {
+impl Uploader {
     /// Refuses runs that leaderboards do not rank.
     pub(crate) fn check(devices: u32, input: InputMode) -> Result<(), Failure> {
-        let text = match (devices, input) {
+        let (run, rule) = match (devices, input) {
             (..2, InputMode::Resident) => return Ok(()),
-            (2.., _) => {
-                format!("a run on {devices} devices cannot be uploaded, because leaderboards rank single devices")
-            }
-            (..2, input) => format!(
-                "a run with --input {} cannot be uploaded, because leaderboards rank only resident input",
-                input.name()
-            ),
+            (2.., _) => (format!("on {devices} devices"), "single devices"),
+            (..2, input) => (format!("with --input {}", input.name()), "only resident input"),
         };
-        Err(Failure::Usage(text))
+        Err(Failure::Usage(format!("a run {run} cannot be uploaded, because leaderboards rank {rule}")))
     }
 
     pub(crate) fn new(address: &Address, consent: &ConsentArgs) -> Result<Self, Failure> {
@@ -95,7 +89,7 @@ impl Submission {
             let text = "an upload needs your agreement, but there is no terminal to ask on; agree with --yes";
             return Err(Failure::Usage(text.to_owned()));
         }
-        let leaderboard = Leaderboard::new(address.clone(), consent.upload_timeout);
+        let leaderboard = LeaderboardClient::new(address.clone(), consent.upload_timeout);
         Ok(Self { leaderboard, agreed_before: consent.yes })
     }
 
@@ -125,14 +119,14 @@ impl Submission {
         }
         loop {
             screen.line(&format!("{question} [y]es, [N]o, [s]how it first"))?;
+            // At the end of the input, the answer is empty.
             let mut answer = String::new();
-            let length = io::stdin().read_line(&mut answer);
-            let length = length.map_err(|source| Failure::File { what: "standard input".to_owned(), source })?;
+            let read = io::stdin().read_line(&mut answer);
+            read.map_err(|source| Failure::File { what: "standard input".to_owned(), source })?;
             match answer.trim().to_lowercase().as_str() {
                 "y" | "yes" => return Ok(true),
                 "s" | "show" => screen.line(json)?,
                 "n" | "no" | "" => return Ok(false),
-                _ if length == 0 => return Ok(false),
                 _ => {}
             }
         }
@@ -151,8 +145,8 @@ impl Submission {
     /// Uploads exactly `json` as an unverified run. Retries do not create another run. The inner error comes from the
     /// upload.
     pub(crate) fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>, Failure> {
-        let key = IdempotencyKey::of(&json).map_err(Failure::NoRandomness)?;
-        let answer = self.leaderboard.import(json, key.word());
+        let key = UploadKey::of(&json).map_err(Failure::NoRandomness)?;
+        let answer = self.leaderboard.import(json, &key.word);
         if matches!(answer, Ok(_) | Err(LeaderboardError::Refused { .. })) {
             key.forget();
         }
@@ -170,29 +164,29 @@ impl Submission {
             let Ok(verdict) = self.leaderboard.verdict(run_id) else { continue };
             if !verdict.being_verified {
                 screen.line(&format!("{:<15}{}", screen.bold("Verified"), verdict.tier.name()))?;
-                return self.show_notes(&verdict.notes, screen);
+                return show_notes(&verdict.notes, screen);
             }
         }
         screen.prose("", "The verification takes longer than usual; the permalink will show the result.", 0)
-    }
-
-    fn show_notes(&self, notes: &[Note], screen: Screen) -> Result<(), Failure> {
-        notes.iter().try_for_each(|note| screen.prose("               ", &clean(&note.to_string()), 15))
     }
 
     fn show(&self, accepted: &AcceptedRun, screen: Screen) -> Result<(), Failure> {
         let address = self.leaderboard.address();
         screen.line("")?;
         screen.line(&format!("{}       {}", screen.bold("Uploaded"), accepted.tier.name()))?;
-        self.show_notes(&accepted.notes, screen)?;
+        show_notes(&accepted.notes, screen)?;
         screen.line(&format!("{}      {}", screen.bold("Permalink"), address.join(&clean(&accepted.permalink))))?;
         screen.line(&format!("{}  {}", screen.bold("Deletion link"), address.join(&clean(&accepted.deletion_link))))?;
-        screen.prose(
-            "               ",
-            "Keep it secret: it is shown only once, and anyone who has it can delete the run.",
-            15,
-        )
+        let text = "Keep it secret: it is shown only once, and anyone who has it can delete the run.";
+        screen.prose(INDENT, text, INDENT.len())
     }
+}
+
+/// Width of the labels.
+const INDENT: &str = "               ";
+
+fn show_notes(notes: &[Note], screen: Screen) -> Result<(), Failure> {
+    notes.iter().try_for_each(|note| screen.prose(INDENT, &clean(&note.to_string()), INDENT.len()))
 }
 
 pub(crate) fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
@@ -202,12 +196,10 @@ pub(crate) fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
 
 /// Returns the failure of an upload with the record's file and the command to retry.
 pub(crate) fn refused(error: LeaderboardError, file: &Path, address: &Address) -> Failure {
-    let hint = match error {
-        LeaderboardError::Refused { .. } => " (with --unverified if the registration is the problem)",
-        _ => "",
-    };
+    let is_refused = matches!(error, LeaderboardError::Refused { .. });
+    let hint = if is_refused { " (with --unverified if the registration is the problem)" } else { "" };
     let (place, word) = (file.display(), quoted(&file.display().to_string()));
     let address = quoted(&address.to_string());
     let advice = format!("The record is in {place}. To try again{hint}:\n  native-runner upload {word} --to {address}");
-    Failure::Upload { error, advice: Some(advice) }
+    Failure::from(error).with_advice(advice)
 }

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use engine::backends::{Devices, KNOWN_BACKENDS, REFERENCE};
 use engine::{AdapterChoice, BACKENDS, BackendDefinition, DataSource, EngineError, backends};
-use results::{Adapter, Correctness, Outcome, RunRecord, WorkloadRecord};
+use results::{Correctness, Outcome, RunRecord, WorkloadRecord};
 use serde_json::json;
 
 use crate::child::{Child, How};
-use crate::data_folder::DataFolder;
-use crate::doctor::{Circumstances, DoctorArgs, Finding, Severity};
+use crate::data_folder::LocalData;
+use crate::doctor::Severity::{Fine, Note, Problem, Warning};
+use crate::doctor::{Circumstances, Diagnosis, DoctorArgs};
 
 /// Convolutions, pools and dense layers, if MNIST is available; and two LSTMs on stories, which can always be
 /// generated.
@@ -32,16 +33,6 @@ pub(crate) enum TrialOutcome {
     Right,
     Failed,
     Untried,
-}
-
-/// Part of a run's record that is judged.
-#[derive(Debug)]
-struct Answer {
-    adapter: Adapter,
-    workload: String,
-    seconds: f64,
-    outcome: Outcome,
-    correctness: Option<Correctness>,
 }
 
 /// Returns the named backends; without names, all except the slow reference and remote ones.
@@ -80,7 +71,7 @@ fn pairs(
     backends.iter().flat_map(|backend| of(backend).into_iter().map(|adapter| (*backend, adapter))).collect()
 }
 
-pub(crate) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let arguments = circumstances.arguments;
     // The command line has already been checked.
     let backends = wanted(&arguments.backends).unwrap_or_default();
@@ -88,38 +79,33 @@ pub(crate) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Fin
     let only_adapters = arguments.adapter.is_some() && arguments.backends.is_empty();
     let mut findings = Vec::new();
     for (backend, adapter) in pairs(&backends, &adapters, only_adapters) {
-        let (trial, finding) = if arguments.quick {
-            (untried(circumstances, backend, adapter), None)
-        } else {
-            circumstances.say(&format!("{} on {}", backend.name, device(circumstances, adapter)));
-            let (trial, finding) = try_out(circumstances, backend, adapter);
-            (trial, Some(finding))
-        };
+        let mut trial = untried(circumstances, backend, adapter);
+        if !arguments.quick {
+            circumstances.say(&format!("{} on {}", backend.name, trial.device));
+            let (tried, finding) = try_out(circumstances, trial);
+            trial = tried;
+            findings.push(finding);
+        }
         circumstances.trials.push(trial);
-        findings.extend(finding);
     }
     if arguments.quick {
-        findings.push(Finding::note("traces", "No backend was tested (--quick)."));
+        findings.push(Diagnosis::new(Note, "traces", "No backend was tested (--quick)."));
     }
     if arguments.backends.is_empty() && BACKENDS.iter().any(|backend| backend.name == backends::BURN_REMOTE) {
         let advice = "`native-runner --backend burn-remote --remote HOST` tests it before timing.";
         findings.push(
-            Finding::note("trace", "burn-remote was not tested, because its device is on another machine.")
+            Diagnosis::new(Note, "trace", "burn-remote was not tested, because its device is on another machine.")
                 .with_advice(advice),
         );
     }
     findings
 }
 
-fn device(circumstances: &Circumstances<'_>, adapter: Option<usize>) -> String {
-    adapter
-        .map_or_else(|| "its own device".to_owned(), |index| circumstances.listing.adapters[index].adapter.name.clone())
-}
-
 fn untried(circumstances: &Circumstances<'_>, backend: &BackendDefinition, adapter: Option<usize>) -> Trial {
     // Without an adapter, it computes on the processor or on a vendor's own devices.
-    let software = adapter.is_some_and(|index| circumstances.listing.adapters[index].adapter.software);
-    let device = device(circumstances, adapter);
+    let described = adapter.map(|index| &circumstances.listing.adapters[index].adapter);
+    let device = described.map_or_else(|| "its own device".to_owned(), |described| described.name.clone());
+    let software = described.is_some_and(|described| described.software);
     Trial { backend: backend.name, adapter, device, software, outcome: TrialOutcome::Untried }
 }
 
@@ -137,61 +123,54 @@ fn place(circumstances: &Circumstances<'_>, adapter: Option<usize>) -> Option<St
     }
 }
 
-fn try_out(
-    circumstances: &Circumstances<'_>,
-    backend: &'static BackendDefinition,
-    adapter: Option<usize>,
-) -> (Trial, Finding) {
+fn try_out(circumstances: &Circumstances<'_>, trial: Trial) -> (Trial, Diagnosis) {
     let DoctorArgs { data, trace_seconds, .. } = circumstances.arguments;
-    let workload = small_workload(&mut DataFolder::new(data));
-    let words = ["--backend", backend.name, "--workload", workload, "--steps", "1", "--seed", "1"];
+    let workload = small_workload(&mut LocalData::new(data));
+    let words = ["--backend", trial.backend, "--workload", workload, "--steps", "1", "--seed", "1"];
     let mut words = words.map(OsString::from).to_vec();
     let folder = |folder: &Option<PathBuf>| folder.clone().map(OsString::from);
     let options = [
-        ("--adapter", place(circumstances, adapter).map(OsString::from)),
+        ("--adapter", place(circumstances, trial.adapter).map(OsString::from)),
         ("--data", folder(&data.folder)),
         ("--babi", folder(&data.babi)),
     ];
     words.extend(options.into_iter().filter_map(|(name, value)| Some([name.into(), value?])).flatten());
-    let answer = run(&words, Duration::from_secs_f64(*trace_seconds));
-    judge_run(untried(circumstances, backend, adapter), answer)
+    let record = run(&words, Duration::from_secs_f64(*trace_seconds));
+    judge_run(trial, record)
 }
 
 /// Trains one step and tests as a cell of a study does, which first compares the backend with the plain reference.
-fn run(words: &[OsString], limit: Duration) -> Result<Answer, String> {
+fn run(words: &[OsString], limit: Duration) -> Result<RunRecord, String> {
     let child = Child::start_cell(words).map_err(|error| error.to_string())?;
     let ended = child.wait(Some(limit), &|| false, &mut |_| ()).map_err(|error| error.to_string())?;
     let ended = ended.expect("nothing interrupts it");
     // A driver may also crash after the result. Windows reports that as a status outside this range.
     let has_crashed = !matches!(ended.how, How::Status { code: Some(0..=255), .. });
-    let record = serde_json::from_str::<RunRecord>(&ended.stdout).ok().filter(|_| !has_crashed);
-    let answer = record.and_then(|record| {
-        let WorkloadRecord { workload, outcome, correctness, .. } = record.workloads.into_iter().next()?;
-        let (adapter, seconds) = (record.device.adapter, record.provenance.wall_seconds);
-        Some(Answer { adapter, workload, seconds, outcome, correctness })
-    });
+    let record = serde_json::from_str(&ended.stdout).ok();
+    let record = record.filter(|record: &RunRecord| !has_crashed && !record.workloads.is_empty());
     // Its advice to run this command is of no use here.
-    let reason = || ended.reason().split(" Run `native-runner doctor`").next().unwrap_or_default().to_owned();
-    answer.ok_or_else(reason)
+    record.ok_or_else(|| ended.reason().split(" Run `native-runner doctor`").next().unwrap_or_default().to_owned())
 }
 
-fn judge_run(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding) {
+fn judge_run(trial: Trial, record: Result<RunRecord, String>) -> (Trial, Diagnosis) {
     let (backend, adapter_index) = (trial.backend, trial.adapter);
     // Some backends are known to fail on software adapters, and such runs are never ranked.
-    let severity = if trial.software { Severity::Warning } else { Severity::Problem };
+    let severity = if trial.software { Warning } else { Problem };
     let failed = |trial: Trial, sentence: String, details| {
         let advice = "A newer driver may help; `native-runner backends` lists other backends.";
-        let finding = Finding::new(severity, "trace", sentence).with_advice(advice).with_details(details);
+        let finding = Diagnosis::new(severity, "trace", sentence).with_advice(advice).with_details(details);
         (Trial { outcome: TrialOutcome::Failed, ..trial }, finding)
     };
-    let Answer { adapter, workload, seconds, outcome, correctness } = match answer {
-        Ok(answer) => answer,
+    let RunRecord { device, workloads, provenance, .. } = match record {
+        Ok(record) => record,
         Err(how) => {
             let sentence = format!("{backend} on {} gave no result: {how}.", trial.device);
             let details = json!({ "backend": backend, "adapter_index": adapter_index, "ended": how });
             return failed(trial, sentence, details);
         }
     };
+    let (adapter, seconds) = (&device.adapter, provenance.wall_seconds);
+    let WorkloadRecord { workload, outcome, correctness, .. } = &workloads[0];
     let device = &adapter.name;
     let trial = Trial { device: device.clone(), software: adapter.software, ..trial };
     let details = json!({
@@ -203,7 +182,10 @@ fn judge_run(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding) {
         (Outcome::Completed, None) => {
             let what = format!("the first steps of {workload}; the run took {seconds:.1} s");
             let sentence = format!("{backend} on {device} agrees with the reference: {what}.");
-            (Trial { outcome: TrialOutcome::Right, ..trial }, Finding::fine("trace", sentence).with_details(details))
+            (
+                Trial { outcome: TrialOutcome::Right, ..trial },
+                Diagnosis::new(Fine, "trace", sentence).with_details(details),
+            )
         }
         (Outcome::Failed { reason, .. }, _) => {
             failed(trial, format!("{backend} cannot train on {device}: {reason}."), details)
@@ -217,7 +199,7 @@ fn judge_run(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding) {
 }
 
 /// Returns the first small network whose data can be loaded without fetching.
-fn small_workload(folder: &mut DataFolder) -> &'static str {
+fn small_workload(folder: &mut LocalData) -> &'static str {
     let [images, stories] = SMALL_WORKLOADS;
     let set = engine::workload(images).and_then(|workload| engine::data_set(workload.data_set));
     let is_there = set.is_some_and(|set| pollster::block_on(folder.load(set)).is_ok());
@@ -226,7 +208,7 @@ fn small_workload(folder: &mut DataFolder) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use results::FailureCause;
+    use results::{Adapter, FailureCause};
 
     use super::*;
     use crate::cli::DataArgs;
@@ -247,19 +229,23 @@ mod tests {
     fn network_of_stories_replaces_one_without_images() {
         let empty = tempfile::tempdir().unwrap();
         let chosen = DataArgs { folder: Some(empty.path().to_owned()), babi: None };
-        assert_eq!(small_workload(&mut DataFolder::new(&chosen)), SMALL_WORKLOADS[1]);
+        assert_eq!(small_workload(&mut LocalData::new(&chosen)), SMALL_WORKLOADS[1]);
         std::fs::write(empty.path().join("mnist-train.bin"), "GMDS").unwrap();
-        assert_eq!(small_workload(&mut DataFolder::new(&chosen)), SMALL_WORKLOADS[1]);
+        assert_eq!(small_workload(&mut LocalData::new(&chosen)), SMALL_WORKLOADS[1]);
         assert!(SMALL_WORKLOADS.into_iter().all(|name| engine::workload(name).is_some()));
     }
 
-    fn judged(software: bool, answer: Result<Answer, String>) -> (Trial, Finding) {
+    fn judged(software: bool, record: Result<RunRecord, String>) -> (Trial, Diagnosis) {
         let (device, outcome) = ("Some GPU".to_owned(), TrialOutcome::Untried);
-        judge_run(Trial { backend: "wgsl", adapter: Some(0), device, software, outcome }, answer)
+        judge_run(Trial { backend: "wgsl", adapter: Some(0), device, software, outcome }, record)
     }
 
-    fn answer(outcome: Outcome, loss: f64) -> Answer {
-        let correctness = Correctness {
+    fn record(outcome: Outcome, loss: f64) -> RunRecord {
+        let stored = include_str!("../../../results/tests/all/stored/0.1.0.json");
+        let mut record: RunRecord = serde_json::from_str(stored).unwrap();
+        record.device.adapter = Adapter { name: "llvmpipe".to_owned(), software: true, ..Adapter::default() };
+        record.workloads[0].outcome = outcome;
+        record.workloads[0].correctness = Some(Correctness {
             batch_size: 64,
             redraws: 0,
             passed: true,
@@ -269,15 +255,13 @@ mod tests {
             reference_losses: vec![2.3],
             differences: Vec::new(),
             whole_batch: None,
-        };
-        let adapter = Adapter { name: "llvmpipe".to_owned(), software: true, ..Adapter::default() };
-        let workload = SMALL_WORKLOADS[0].to_owned();
-        Answer { adapter, workload, seconds: 1.5, outcome, correctness: Some(correctness) }
+        });
+        record
     }
 
     #[test]
     fn crash_is_a_problem_only_on_a_real_gpu() {
-        for (software, severity) in [(false, Severity::Problem), (true, Severity::Warning)] {
+        for (software, severity) in [(false, Problem), (true, Warning)] {
             let (failed, finding) = judged(software, Err("it was ended by SIGSEGV".to_owned()));
             assert_eq!((failed.outcome, finding.severity), (TrialOutcome::Failed, severity));
             assert_eq!(finding.sentence, "wgsl on Some GPU gave no result: it was ended by SIGSEGV.");
@@ -287,12 +271,12 @@ mod tests {
     #[test]
     fn record_of_a_run_is_judged_by_its_outcome() {
         let refused = Outcome::Failed { cause: FailureCause::DeviceRefused, reason: "no".to_owned() };
-        for (answer, outcome, severity, part) in [
-            (answer(Outcome::Completed, 2.3), TrialOutcome::Right, Severity::Fine, "wgsl on llvmpipe agrees with"),
-            (answer(Outcome::Incorrect, 4.6), TrialOutcome::Failed, Severity::Problem, "disagrees with the reference"),
-            (answer(refused, 2.3), TrialOutcome::Failed, Severity::Problem, "wgsl cannot train on llvmpipe: no."),
+        for (record, outcome, severity, part) in [
+            (record(Outcome::Completed, 2.3), TrialOutcome::Right, Fine, "wgsl on llvmpipe agrees with"),
+            (record(Outcome::Incorrect, 4.6), TrialOutcome::Failed, Problem, "disagrees with the reference"),
+            (record(refused, 2.3), TrialOutcome::Failed, Problem, "wgsl cannot train on llvmpipe: no."),
         ] {
-            let (trial, finding) = judged(false, Ok(answer));
+            let (trial, finding) = judged(false, Ok(record));
             assert_eq!((trial.outcome, trial.software, finding.severity), (outcome, true, severity));
             assert!(finding.sentence.contains(part), "{}", finding.sentence);
         }

@@ -4,7 +4,6 @@ use std::process::Command;
 use std::time::Duration;
 use std::{fs, io};
 
-use engine::backends::wgsl;
 use engine::backends::wgsl::{Details, Limits};
 use engine::{AdapterChoice, BACKENDS, EngineError};
 use results::Adapter;
@@ -13,10 +12,9 @@ use serde_json::{Value, json};
 
 use crate::child::Child;
 use crate::device::describe;
-use crate::doctor::{Circumstances, Finding, Severity, system};
-use crate::failure::Failure;
+use crate::doctor::Severity::{Fine, Note, Problem, Warning};
+use crate::doctor::{Circumstances, Diagnosis, system};
 use crate::figures::mebibytes;
-use crate::json_output::{JsonTarget, to_json};
 use crate::{doctor, machine, system_files};
 
 #[derive(Debug, Default)]
@@ -36,78 +34,63 @@ pub(crate) fn list_in_child(limit: Duration) -> Result<Vec<Details>, String> {
     serde_json::from_str(&run(command, limit)?).map_err(|error| error.to_string())
 }
 
-/// Entry point of the child process that lists adapters.
-pub(crate) fn list_for_the_doctor() -> Result<(), Failure> {
-    JsonTarget::StandardOutput.write(&to_json(&pollster::block_on(wgsl::details()))?)
-}
-
 impl Listing {
-    pub(crate) fn described(&self) -> Vec<Adapter> {
-        self.adapters.iter().map(|details| details.adapter.clone()).collect()
+    fn choose(&self, choice: &AdapterChoice) -> Result<usize, EngineError> {
+        let adapters: Vec<Adapter> = self.adapters.iter().map(|details| details.adapter.clone()).collect();
+        choice.choose(&adapters)
     }
 
     pub(crate) fn used_by_default(&self) -> Option<usize> {
-        AdapterChoice::Any.choose(&self.described()).ok()
+        self.choose(&AdapterChoice::Any).ok()
     }
 
     pub(crate) fn chosen(&self, asked: Option<&str>) -> Result<Vec<usize>, EngineError> {
-        match asked {
-            None => Ok((0..self.adapters.len()).collect()),
-            Some(text) => {
-                let Ok(choice) = text.parse::<AdapterChoice>();
-                choice.choose(&self.described()).map(|index| vec![index])
-            }
-        }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn of_a_test(adapters: &[(&str, bool)]) -> Self {
-        let adapters = adapters.iter().map(|&(name, software)| tests::details(name, software)).collect();
-        Self { adapters, trouble: None }
+        let Some(Ok(choice)) = asked.map(str::parse) else { return Ok((0..self.adapters.len()).collect()) };
+        self.choose(&choice).map(|index| vec![index])
     }
 }
 
-pub(crate) fn examine_adapters(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_adapters(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let listing = &circumstances.listing;
     let default = listing.used_by_default();
     let all = listing.adapters.iter().enumerate();
-    let mut findings: Vec<Finding> =
+    let mut findings: Vec<Diagnosis> =
         all.map(|(index, details)| judge_adapter(index, details, default == Some(index))).collect();
     findings.extend(judge_listing(listing));
     findings.extend(listing.chosen(circumstances.arguments.adapter.as_deref()).err().map(|error| {
-        Finding::problem("adapter_asked_for", format!("{error}.")).with_advice(
+        Diagnosis::new(Problem, "adapter_asked_for", format!("{error}.")).with_advice(
             "`--adapter` accepts an index or part of a name from the list above, `discrete`, `integrated` or `cpu`.",
         )
     }));
     findings
 }
 
-fn judge_listing(listing: &Listing) -> Option<Finding> {
+fn judge_listing(listing: &Listing) -> Option<Diagnosis> {
     let (severity, sentence, advice) = match &listing.trouble {
         Some(trouble) => (
-            Severity::Problem,
+            Problem,
             format!("The drivers failed to list their adapters: {trouble}."),
             "One of the drivers is broken. Set VK_DRIVER_FILES to load and test each driver separately. A newer driver \
              may help.",
         ),
         None if listing.adapters.is_empty() => (
-            Severity::Problem,
+            Problem,
             "No driver provides an adapter.".to_owned(),
             "Install the GPU's driver with Vulkan, Metal or DX12. Without a GPU, Mesa's llvmpipe (Debian, Ubuntu: \
              `mesa-vulkan-drivers`) is a slow replacement: `--adapter cpu`.",
         ),
         None if listing.adapters.iter().all(|details| details.adapter.software) => (
-            Severity::Warning,
+            Warning,
             "All adapters are software adapters, which use the processor.".to_owned(),
             "If this machine has a GPU, its Vulkan driver is missing or this user lacks permission to use it; see the \
              findings below. To run on the software adapter, use `--adapter cpu`.",
         ),
         None => return None,
     };
-    Some(Finding::new(severity, "adapter_list", sentence).with_advice(advice))
+    Some(Diagnosis::new(severity, "adapter_list", sentence).with_advice(advice))
 }
 
-fn judge_adapter(index: usize, details: &Details, default: bool) -> Finding {
+fn judge_adapter(index: usize, details: &Details, default: bool) -> Diagnosis {
     let Details { adapter, features, limits, .. } = details;
     let has = |is_there: bool, what: &str| format!("{}{what}", if is_there { "" } else { "no " });
     let mut facts = vec![format!("{index}: {}", describe(adapter)), has(features.f16, "f16")];
@@ -137,13 +120,13 @@ fn judge_adapter(index: usize, details: &Details, default: bool) -> Finding {
             "{sentence} It is below the minimum limits of WebGPU, even in compatibility mode: {}.",
             too_small.join(", ")
         );
-        Finding::problem("adapter", below)
+        Diagnosis::new(Problem, "adapter", below)
             .with_advice("This program cannot open it; a newer driver may have higher limits.")
     } else if adapter.software {
         let software = "Software adapter: used only with `--adapter cpu`, never ranked.";
-        Finding::note("adapter", format!("{sentence} {software}"))
+        Diagnosis::new(Note, "adapter", format!("{sentence} {software}"))
     } else {
-        Finding::fine("adapter", sentence)
+        Diagnosis::new(Fine, "adapter", sentence)
     };
     finding.with_details(json!({ "index": index, "default": default, "adapter": details }))
 }
@@ -154,16 +137,16 @@ const AMD: u32 = 0x1002;
 const INTEL: u32 = 0x8086;
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
-struct Gpu {
+struct PciGpu {
     pci_bus_id: String,
     vendor: u32,
     device: u32,
     kernel_driver: Option<String>,
 }
 
-pub(crate) fn examine_gpus(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_gpus(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let container = system::container(circumstances);
-    let is_offered = |gpu: &Gpu| {
+    let is_offered = |gpu: &PciGpu| {
         let mut identities = circumstances.listing.adapters.iter().map(|details| &details.identity);
         identities.any(|of| {
             (of.vendor, of.device) == (gpu.vendor, gpu.device)
@@ -174,7 +157,7 @@ pub(crate) fn examine_gpus(circumstances: &mut Circumstances<'_>) -> Vec<Finding
     gpus.iter().map(|gpu| judge_gpu(gpu, is_offered(gpu), container)).collect()
 }
 
-fn read_pci_gpus(devices: &Path) -> Vec<Gpu> {
+fn read_pci_gpus(devices: &Path) -> Vec<PciGpu> {
     let gpu = |folder: &Path| {
         let number = |file: &str| system_files::parse_hexadecimal(&system_files::read_text(folder.join(file))?);
         if number("class")? >> 16 != DISPLAY_CLASS {
@@ -182,12 +165,12 @@ fn read_pci_gpus(devices: &Path) -> Vec<Gpu> {
         }
         let kernel_driver = fs::read_link(folder.join("driver")).ok().map(|path| system_files::file_name(&path));
         let (vendor, device) = (number("vendor")?, number("device")?);
-        Some(Gpu { pci_bus_id: system_files::file_name(folder), vendor, device, kernel_driver })
+        Some(PciGpu { pci_bus_id: system_files::file_name(folder), vendor, device, kernel_driver })
     };
     system_files::list_folder(devices).iter().filter_map(|folder| gpu(folder)).collect()
 }
 
-fn judge_gpu(gpu: &Gpu, offered: bool, container: Option<&str>) -> Finding {
+fn judge_gpu(gpu: &PciGpu, offered: bool, container: Option<&str>) -> Diagnosis {
     let vendor = match gpu.vendor {
         NVIDIA => "NVIDIA",
         AMD => "AMD",
@@ -199,11 +182,11 @@ fn judge_gpu(gpu: &Gpu, offered: bool, container: Option<&str>) -> Finding {
     let numbers = format!("{:04x}:{:04x}", gpu.vendor, gpu.device);
     let what = format!("A GPU of {vendor} ({numbers}, {driven}) is at {}", gpu.pci_bus_id);
     let finding = if offered {
-        Finding::fine("gpu", format!("{what}, and a driver provides it."))
+        Diagnosis::new(Fine, "gpu", format!("{what}, and a driver provides it."))
     } else if let Some(advice) = driver_advice(gpu.vendor, driver, container) {
-        Finding::problem("gpu", format!("{what}, but no driver provides it.")).with_advice(advice)
+        Diagnosis::new(Problem, "gpu", format!("{what}, but no driver provides it.")).with_advice(advice)
     } else {
-        Finding::note("gpu", format!("{what}; this program does not support it."))
+        Diagnosis::new(Note, "gpu", format!("{what}; this program does not support it."))
     };
     finding.with_details(json!({ "gpu": gpu, "offered": offered }))
 }
@@ -255,43 +238,42 @@ const OTHER_VARIABLES: [&str; 8] = [
 const FOLDERS: [&str; 4] =
     ["etc/vulkan/icd.d", "usr/local/etc/vulkan/icd.d", "usr/local/share/vulkan/icd.d", "usr/share/vulkan/icd.d"];
 
-pub(crate) fn examine_vulkan(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_vulkan(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     if !cfg!(target_os = "linux") {
         return Vec::new();
     }
-    let mut findings = vec![examine_loader(circumstances)];
-    findings.extend(examine_variables(circumstances));
-    findings.push(examine_drivers(circumstances));
-    findings
+    let variables = examine_variables(circumstances);
+    [vec![examine_loader(circumstances)], variables, vec![examine_drivers(circumstances)]].concat()
 }
 
-fn examine_loader(circumstances: &Circumstances<'_>) -> Finding {
+fn examine_loader(circumstances: &Circumstances<'_>) -> Diagnosis {
     match doctor::find_library(circumstances, LOADER) {
-        Some(path) => Finding::fine("vulkan_loader", format!("The Vulkan loader is {}.", path.display()))
+        Some(path) => Diagnosis::new(Fine, "vulkan_loader", format!("The Vulkan loader is {}.", path.display()))
             .with_details(json!({ "path": path })),
         // Other systems use other folders, and a listed adapter proves that a loader was found.
         None if circumstances.listing.adapters.is_empty() => {
             let advice =
                 "Install it (Debian, Ubuntu: `libvulkan1`; Fedora: `vulkan-loader`; Arch: `vulkan-icd-loader`).";
             let sentence = format!("The Vulkan loader, {LOADER}, is not in the usual folders.");
-            Finding::problem("vulkan_loader", sentence).with_advice(advice)
+            Diagnosis::new(Problem, "vulkan_loader", sentence).with_advice(advice)
         }
-        None => Finding::note("vulkan_loader", format!("{LOADER} is in an unknown folder.")),
+        None => Diagnosis::new(Note, "vulkan_loader", format!("{LOADER} is in an unknown folder.")),
     }
 }
 
-fn examine_variables(circumstances: &Circumstances<'_>) -> Vec<Finding> {
+fn examine_variables(circumstances: &Circumstances<'_>) -> Vec<Diagnosis> {
     let set = |name: &&'static str| circumstances.variable(name).map(|value| (*name, value));
     let mut findings = Vec::new();
     if let Some((name, value)) = DRIVER_VARIABLES.iter().find_map(set) {
         let missing: Vec<&str> = value.split(':').filter(|path| !Path::new(path).exists()).collect();
         let details = json!({ "variable": name, "value": value, "missing": missing });
         let finding = if missing.is_empty() {
-            Finding::note("vulkan_driver_files", format!("{name} restricts Vulkan to {value}."))
+            Diagnosis::new(Note, "vulkan_driver_files", format!("{name} restricts Vulkan to {value}."))
                 .with_advice(format!("Run `env -u {name} native-runner doctor` to check without it."))
         } else {
             let sentence = format!("{name} names missing drivers: {}.", missing.join(", "));
-            Finding::problem("vulkan_driver_files", sentence).with_advice(format!("Correct {name}, or `unset {name}`."))
+            Diagnosis::new(Problem, "vulkan_driver_files", sentence)
+                .with_advice(format!("Correct {name}, or `unset {name}`."))
         };
         findings.push(finding.with_details(details));
     }
@@ -299,12 +281,12 @@ fn examine_variables(circumstances: &Circumstances<'_>) -> Vec<Finding> {
         OTHER_VARIABLES.iter().filter_map(set).map(|(name, value)| format!("{name}={value}")).collect();
     if !others.is_empty() {
         let sentence = format!("Environment variables that affect the available devices: {}.", others.join(", "));
-        findings.push(Finding::note("variables", sentence).with_details(json!({ "variables": others })));
+        findings.push(Diagnosis::new(Note, "variables", sentence).with_details(json!({ "variables": others })));
     }
     findings
 }
 
-fn examine_drivers(circumstances: &Circumstances<'_>) -> Finding {
+fn examine_drivers(circumstances: &Circumstances<'_>) -> Diagnosis {
     let own = [
         circumstances.variable("XDG_DATA_HOME").map(PathBuf::from),
         circumstances.variable("HOME").map(|home| Path::new(&home).join(".local/share")),
@@ -324,12 +306,13 @@ fn examine_drivers(circumstances: &Circumstances<'_>) -> Finding {
     let details = json!({ "files": found, "broken": broken });
     let finding = if !broken.is_empty() {
         let sentence = format!("Vulkan drivers that cannot be loaded: {}.", broken.join(", "));
-        Finding::warning("vulkan_drivers", sentence).with_advice("Reinstall the driver, or remove its remaining files.")
+        Diagnosis::new(Warning, "vulkan_drivers", sentence)
+            .with_advice("Reinstall the driver, or remove its remaining files.")
     } else if found.is_empty() {
-        Finding::problem("vulkan_drivers", "No Vulkan driver is installed in the usual folders.")
+        Diagnosis::new(Problem, "vulkan_drivers", "No Vulkan driver is installed in the usual folders.")
             .with_advice("Install the GPU's driver, or Mesa's (Debian, Ubuntu: `mesa-vulkan-drivers`).")
     } else {
-        Finding::fine("vulkan_drivers", format!("Vulkan drivers: {}.", found.join(", ")))
+        Diagnosis::new(Fine, "vulkan_drivers", format!("Vulkan drivers: {}.", found.join(", ")))
     };
     finding.with_details(details)
 }
@@ -352,7 +335,7 @@ fn driver_trouble(circumstances: &Circumstances<'_>, manifest: &Path) -> Option<
     (!path.exists()).then(|| format!("{} is missing", library.display()))
 }
 
-pub(crate) fn examine_render_nodes(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_render_nodes(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     if !cfg!(target_os = "linux") {
         return Vec::new();
     }
@@ -360,7 +343,7 @@ pub(crate) fn examine_render_nodes(circumstances: &mut Circumstances<'_>) -> Vec
     if nodes.is_empty() {
         // Without a GPU nothing is missing; `gpus` reports GPUs without a driver.
         let advice = "This is normal without a GPU. In a container, pass it through with `--device /dev/dri`.";
-        return vec![Finding::note("render_nodes", "/dev/dri has no render node.").with_advice(advice)];
+        return vec![Diagnosis::new(Note, "render_nodes", "/dev/dri has no render node.").with_advice(advice)];
     }
     let judge = |node: &PathBuf| {
         let path = format!("/{}", node.strip_prefix(&circumstances.root).unwrap_or(node).display());
@@ -401,17 +384,17 @@ fn owning_group(circumstances: &Circumstances<'_>, node: &Path) -> Option<String
     }
 }
 
-fn judge_render_node(node: &str, opened: io::Result<()>, group: Option<String>) -> Finding {
+fn judge_render_node(node: &str, opened: io::Result<()>, group: Option<String>) -> Diagnosis {
     let details = json!({ "path": node, "opens": opened.is_ok(), "group": group });
     let finding = match opened {
-        Ok(()) => Finding::fine("render_node", format!("{node} can be opened.")),
+        Ok(()) => Diagnosis::new(Fine, "render_node", format!("{node} can be opened.")),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             let group = group.unwrap_or_else(|| "render".to_owned());
             let sentence = format!("{node} can only be opened by the group {group}, which this user is not in.");
-            Finding::problem("render_node", sentence)
+            Diagnosis::new(Problem, "render_node", sentence)
                 .with_advice(format!("Run `sudo usermod -aG {group} \"$USER\"`, then log out and in again."))
         }
-        Err(error) => Finding::problem("render_node", format!("{node} cannot be opened: {error}."))
+        Err(error) => Diagnosis::new(Problem, "render_node", format!("{node} cannot be opened: {error}."))
             .with_advice("The kernel's driver may have failed; see `sudo dmesg`."),
     };
     finding.with_details(details)
@@ -423,18 +406,18 @@ const FIELDS: &str = "--query-gpu=name,driver_version,memory.total,memory.used,u
 /// Largest use of a GPU by other programs, in percent, that does not affect results.
 const MAX_HARMLESS_PERCENT: f64 = 5.0;
 
-pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let module = system_files::read_text(circumstances.file("proc/driver/nvidia/version"));
     let mut findings = Vec::new();
     findings.extend(module.as_ref().map(|text| {
         let version = text.lines().next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-        Finding::fine("nvidia_module", format!("NVIDIA's kernel module is loaded: {version}."))
+        Diagnosis::new(Fine, "nvidia_module", format!("NVIDIA's kernel module is loaded: {version}."))
     }));
     let mut command = Command::new(NVIDIA_SMI);
     command.args([FIELDS, "--format=csv,noheader,nounits"]);
     match Child::start(command) {
         Err(_) if module.is_none() => {}
-        Err(_) => findings.push(Finding::note("nvidia_smi", format!("{NVIDIA_SMI} is not installed."))),
+        Err(_) => findings.push(Diagnosis::new(Note, "nvidia_smi", format!("{NVIDIA_SMI} is not installed."))),
         Ok(child) => match child.output_within(NVIDIA_SMI_TIMEOUT) {
             Ok(output) => {
                 findings.extend(output.lines().filter_map(judge_nvidia_gpu));
@@ -442,13 +425,13 @@ pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Findi
                 command.arg("--version");
                 let versions = run(command, NVIDIA_SMI_TIMEOUT).ok().and_then(|output| join_lines(&output));
                 let sentence = versions.map(|versions| format!("Versions of its libraries: {versions}."));
-                findings.extend(sentence.map(|sentence| Finding::fine("nvidia_versions", sentence)));
+                findings.extend(sentence.map(|sentence| Diagnosis::new(Fine, "nvidia_versions", sentence)));
             }
             Err(reason) => {
                 let advice = "Module and libraries of NVIDIA's driver may have different versions; restart the \
                               machine, or reinstall the driver.";
                 let sentence = format!("{NVIDIA_SMI} does not work: {reason}.");
-                findings.push(Finding::problem("nvidia_smi", sentence).with_advice(advice));
+                findings.push(Diagnosis::new(Problem, "nvidia_smi", sentence).with_advice(advice));
             }
         },
     }
@@ -464,7 +447,7 @@ fn join_lines(output: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn judge_nvidia_gpu(line: &str) -> Option<Finding> {
+fn judge_nvidia_gpu(line: &str) -> Option<Diagnosis> {
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
     let [name, driver, memory, used, busy] = fields[..] else { return None };
     let [memory_mib, used_mib, busy_percent] = [memory, used, busy].map(|text| text.parse::<f64>().ok());
@@ -475,18 +458,18 @@ fn judge_nvidia_gpu(line: &str) -> Option<Finding> {
     let finding = if is_shared {
         let (used, busy) = (used_percent.unwrap_or(0.0), busy_percent.unwrap_or(0.0));
         let use_of_others = format!("{used:.0} % of its memory is used, and it is busy {busy:.0} % of the time");
-        Finding::warning("nvidia_gpu", format!("{sentence} Other programs use it: {use_of_others}."))
+        Diagnosis::new(Warning, "nvidia_gpu", format!("{sentence} Other programs use it: {use_of_others}."))
             .with_advice("`nvidia-smi` lists these programs; end them, because they reduce the measured speed.")
     } else {
-        Finding::fine("nvidia_gpu", sentence)
+        Diagnosis::new(Fine, "nvidia_gpu", sentence)
     };
     Some(finding.with_details(json!({
         "name": name, "driver": driver, "memory_mib": memory_mib, "used_mib": used_mib, "busy_percent": busy_percent,
     })))
 }
 
-/// Libraries of a backend's platform, each under any of its names.
-struct Platform {
+/// Libraries that a backend loads, each under any of its names.
+struct Libraries {
     backend: &'static str,
     name: &'static str,
     finding: &'static str,
@@ -494,8 +477,8 @@ struct Platform {
     advice: &'static str,
 }
 
-const PLATFORMS: [Platform; 2] = [
-    Platform {
+const PLATFORMS: [Libraries; 2] = [
+    Libraries {
         backend: "burn-cuda",
         name: "CUDA",
         finding: "cuda_libraries",
@@ -506,7 +489,7 @@ const PLATFORMS: [Platform; 2] = [
         advice: "libcuda comes with NVIDIA's driver, libnvrtc with the CUDA toolkit; LD_LIBRARY_PATH may name its folder, \
                  such as /usr/local/cuda/lib64.",
     },
-    Platform {
+    Libraries {
         backend: "burn-rocm",
         name: "ROCm",
         finding: "rocm_libraries",
@@ -518,15 +501,15 @@ const PLATFORMS: [Platform; 2] = [
     },
 ];
 
-pub(crate) fn examine_platforms(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_platforms(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     if !cfg!(target_os = "linux") {
         return Vec::new();
     }
-    let is_built = |platform: &&Platform| BACKENDS.iter().any(|backend| backend.name == platform.backend);
+    let is_built = |platform: &&Libraries| BACKENDS.iter().any(|backend| backend.name == platform.backend);
     PLATFORMS.iter().filter(is_built).map(|platform| judge_platform(platform, circumstances)).collect()
 }
 
-fn judge_platform(platform: &Platform, circumstances: &Circumstances<'_>) -> Finding {
+fn judge_platform(platform: &Libraries, circumstances: &Circumstances<'_>) -> Diagnosis {
     let mut found = Vec::new();
     let mut missing = Vec::new();
     for names in platform.libraries {
@@ -537,12 +520,16 @@ fn judge_platform(platform: &Platform, circumstances: &Circumstances<'_>) -> Fin
     }
     let details = json!({ "found": found, "missing": missing });
     let finding = if missing.is_empty() {
-        Finding::fine(platform.finding, format!("Libraries of {}: {}.", platform.name, found.join(", ")))
+        Diagnosis::new(Fine, platform.finding, format!("Libraries of {}: {}.", platform.name, found.join(", ")))
     } else {
         // The loader may search other folders; the trace of the backend shows whether it does.
         let missing = missing.join(", ");
-        Finding::warning(platform.finding, format!("{missing} of {} is not in the usual folders.", platform.name))
-            .with_advice(platform.advice)
+        Diagnosis::new(
+            Warning,
+            platform.finding,
+            format!("{missing} of {} is not in the usual folders.", platform.name),
+        )
+        .with_advice(platform.advice)
     };
     finding.with_details(details)
 }
@@ -552,11 +539,14 @@ mod tests {
     use engine::backends::wgsl::{Features, Identity};
     use results::DeviceKind;
 
-    use super::Severity::{Fine, Note, Problem, Warning};
     use super::*;
-    use crate::doctor::DoctorArgs;
+    use crate::doctor::{DoctorArgs, Severity};
 
-    pub(crate) fn details(name: &str, software: bool) -> Details {
+    fn listing(adapters: &[(&str, bool)]) -> Listing {
+        Listing { adapters: adapters.iter().map(|&(name, software)| details(name, software)).collect(), trouble: None }
+    }
+
+    fn details(name: &str, software: bool) -> Details {
         let kind = if software { DeviceKind::Cpu } else { DeviceKind::Discrete };
         Details {
             adapter: Adapter { name: name.to_owned(), kind, software, ..Adapter::default() },
@@ -566,7 +556,7 @@ mod tests {
         }
     }
 
-    fn severities(findings: &[Finding]) -> Vec<(&'static str, Severity)> {
+    fn severities(findings: &[Diagnosis]) -> Vec<(&'static str, Severity)> {
         findings.iter().map(|finding| (finding.name, finding.severity)).collect()
     }
 
@@ -582,8 +572,8 @@ mod tests {
     fn listing_without_a_gpu_names_what_is_missing() {
         let trouble = Some("it crashed".to_owned());
         for (listing, expected) in [
-            (Listing::of_a_test(&[("H100", false), ("llvmpipe", true)]), None),
-            (Listing::of_a_test(&[("llvmpipe", true)]), Some((Warning, "use the processor."))),
+            (listing(&[("H100", false), ("llvmpipe", true)]), None),
+            (listing(&[("llvmpipe", true)]), Some((Warning, "use the processor."))),
             (Listing::default(), Some((Problem, "No driver provides an adapter."))),
             (Listing { trouble, ..Listing::default() }, Some((Problem, "their adapters: it crashed."))),
         ] {
@@ -606,7 +596,7 @@ mod tests {
 
     #[test]
     fn checks_all_adapters_unless_one_is_requested() {
-        let listing = Listing::of_a_test(&[("llvmpipe", true), ("H100", false)]);
+        let listing = listing(&[("llvmpipe", true), ("H100", false)]);
         for (asked, chosen) in [(None, &[0, 1][..]), (Some("h1"), &[1]), (Some("cpu"), &[0])] {
             assert_eq!(listing.chosen(asked).unwrap(), chosen, "{asked:?}");
         }
@@ -641,7 +631,7 @@ mod tests {
             (0x1a03, Some("ast"), false, None, Note, ""),
         ] {
             let (pci_bus_id, kernel_driver) = ("0000:01:00.0".to_owned(), driver.map(str::to_owned));
-            let found = judge_gpu(&Gpu { pci_bus_id, vendor, device: 1, kernel_driver }, offered, container);
+            let found = judge_gpu(&PciGpu { pci_bus_id, vendor, device: 1, kernel_driver }, offered, container);
             assert_eq!(found.severity, severity, "{found:?}");
             assert!(found.advice.as_deref().unwrap_or_default().contains(advice), "{found:?}");
         }

@@ -2,18 +2,19 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
-use crate::doctor::{Circumstances, Finding};
-use crate::leaderboard::Leaderboard;
+use crate::doctor::Severity::{Fine, Note, Problem, Warning};
+use crate::doctor::{Circumstances, Diagnosis};
+use crate::leaderboard::LeaderboardClient;
 
 const TIMEOUT_SECONDS: f64 = 20.0;
 /// Largest clock difference that whole seconds and network delay may cause.
 const MAX_HARMLESS_SKEW_SECONDS: f64 = 5.0;
 
 /// Uses the network only if an address was given.
-pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let Some(address) = &circumstances.arguments.leaderboard else { return Vec::new() };
     let before = SystemTime::now();
-    let answer = Leaderboard::new(address.clone(), TIMEOUT_SECONDS).about();
+    let answer = LeaderboardClient::new(address.clone(), TIMEOUT_SECONDS).about();
     let after = SystemTime::now();
     match answer {
         Err(error) => {
@@ -21,7 +22,7 @@ pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<
             let mut letters = text.chars();
             let first = letters.next().into_iter().flat_map(char::to_uppercase);
             // The error includes advice if there is more to do.
-            let finding = Finding::problem("leaderboard", first.chain(letters).chain(['.']).collect::<String>())
+            let finding = Diagnosis::new(Problem, "leaderboard", first.chain(letters).chain(['.']).collect::<String>())
                 .with_advice("Open the address in a browser; it should show Gradmark's page.");
             vec![finding.with_details(json!({ "address": address.to_string(), "reachable": false }))]
         }
@@ -33,13 +34,13 @@ pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<
     }
 }
 
-fn judge_version(address: &str, version: &str) -> Finding {
+fn judge_version(address: &str, version: &str) -> Diagnosis {
     let own = env!("CARGO_PKG_VERSION");
     let sentence = format!("The leaderboard at {address} answers with version {version}.");
     let finding = if version == own {
-        Finding::fine("leaderboard", sentence)
+        Diagnosis::new(Fine, "leaderboard", sentence)
     } else {
-        Finding::note("leaderboard", format!("{sentence} This program has version {own}."))
+        Diagnosis::new(Note, "leaderboard", format!("{sentence} This program has version {own}."))
             .with_advice("If an upload is refused because of its layout, update the older program.")
     };
     finding.with_details(json!({ "address": address, "reachable": true, "version": version }))
@@ -53,15 +54,15 @@ fn skew_seconds(before: SystemTime, after: SystemTime, theirs: SystemTime) -> f6
     further(before, latest).or_else(|| further(theirs, after).map(|seconds| -seconds)).unwrap_or(0.0)
 }
 
-fn judge_clock(skew_seconds: f64) -> Finding {
+fn judge_clock(skew_seconds: f64) -> Diagnosis {
     let details = json!({ "skew_seconds": skew_seconds });
     let finding = if skew_seconds.abs() > MAX_HARMLESS_SKEW_SECONDS {
         let direction = if skew_seconds > 0.0 { "ahead of" } else { "behind" };
         let sentence = format!("This machine's clock is {:.0} s {direction} the leaderboard's.", skew_seconds.abs());
-        Finding::warning("clock", sentence)
+        Diagnosis::new(Warning, "clock", sentence)
             .with_advice("Set it (`sudo timedatectl set-ntp true`): records contain the start of the run.")
     } else {
-        Finding::fine("clock", "This machine's clock agrees with the leaderboard's.")
+        Diagnosis::new(Fine, "clock", "This machine's clock agrees with the leaderboard's.")
     };
     finding.with_details(details)
 }
@@ -71,7 +72,6 @@ mod tests {
     use std::time::UNIX_EPOCH;
 
     use super::*;
-    use crate::doctor::Severity;
 
     #[test]
     fn clock_skew_excludes_rounding_and_network_delay() {
@@ -85,8 +85,8 @@ mod tests {
         ] {
             assert_eq!(skew(before, after, theirs), expected, "{before} {theirs}");
         }
-        assert_eq!(judge_clock(0.0).severity, Severity::Fine);
+        assert_eq!(judge_clock(0.0).severity, Fine);
         let behind = judge_clock(-99.0);
-        assert!(behind.severity == Severity::Warning && behind.sentence.contains("99 s behind"), "{behind:?}");
+        assert!(behind.severity == Warning && behind.sentence.contains("99 s behind"), "{behind:?}");
     }
 }

@@ -1,10 +1,10 @@
 //! Checks what is installed on this machine, whether it trains, and what to do about problems.
 
-pub(crate) mod correctness;
-pub(crate) mod data;
-pub(crate) mod graphics;
-pub(crate) mod leaderboard;
-pub(crate) mod system;
+mod correctness;
+mod data;
+mod graphics;
+mod leaderboard;
+mod system;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -12,24 +12,24 @@ use std::time::Duration;
 
 use clap::Args;
 use console::Style;
-use engine::backends::KNOWN_BACKENDS;
+use engine::backends::{KNOWN_BACKENDS, wgsl};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::Value;
 use sysinfo::System;
 
 use crate::cli::{DataArgs, positive_seconds, short_text};
+use crate::doctor::Severity::{Fine, Note, Problem, Warning};
 use crate::doctor::correctness::{Trial, TrialOutcome};
 use crate::doctor::graphics::{Listing, list_in_child};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::leaderboard::Address;
-use crate::machine;
-use crate::machine::provenance;
+use crate::machine::{self, provenance};
 use crate::progress::spinner;
 use crate::screen::{Screen, plural};
 
-type Examine = fn(&mut Circumstances<'_>) -> Vec<Finding>;
+type Examine = fn(&mut Circumstances<'_>) -> Vec<Diagnosis>;
 /// Name, title, and examinations with what is shown while they run.
 type Chapter = (&'static str, &'static str, &'static [(&'static str, Examine)]);
 
@@ -130,7 +130,7 @@ pub(crate) enum Severity {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Finding {
+pub(crate) struct Diagnosis {
     /// Machine-independent identifier.
     pub(crate) name: &'static str,
     pub(crate) severity: Severity,
@@ -140,25 +140,9 @@ pub(crate) struct Finding {
     pub(crate) details: Value,
 }
 
-impl Finding {
+impl Diagnosis {
     pub(crate) fn new(severity: Severity, name: &'static str, sentence: impl Into<String>) -> Self {
         Self { name, severity, sentence: sentence.into(), advice: None, details: Value::Null }
-    }
-
-    pub(crate) fn fine(name: &'static str, sentence: impl Into<String>) -> Self {
-        Self::new(Severity::Fine, name, sentence)
-    }
-
-    pub(crate) fn note(name: &'static str, sentence: impl Into<String>) -> Self {
-        Self::new(Severity::Note, name, sentence)
-    }
-
-    pub(crate) fn warning(name: &'static str, sentence: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, name, sentence)
-    }
-
-    pub(crate) fn problem(name: &'static str, sentence: impl Into<String>) -> Self {
-        Self::new(Severity::Problem, name, sentence)
     }
 
     pub(crate) fn with_advice(self, advice: impl Into<String>) -> Self {
@@ -173,57 +157,31 @@ impl Finding {
 const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, Serialize)]
-pub(crate) struct DoctorReport {
-    pub(crate) schema_version: u32,
-    pub(crate) engine_version: &'static str,
-    pub(crate) commit: &'static str,
+struct DoctorReport {
+    schema_version: u32,
+    engine_version: &'static str,
+    commit: &'static str,
     examined_unix_seconds: f64,
-    pub(crate) sections: Vec<DoctorSection>,
-    pub(crate) verdict: DoctorVerdict,
+    sections: Vec<DoctorSection>,
+    verdict: DoctorVerdict,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct DoctorSection {
+struct DoctorSection {
     name: &'static str,
     #[serde(skip)]
     title: &'static str,
-    pub(crate) findings: Vec<Finding>,
-}
-
-impl DoctorReport {
-    pub(crate) fn make(circumstances: &mut Circumstances<'_>) -> Self {
-        let mut sections: Vec<DoctorSection> = Vec::new();
-        for (name, title, examinations) in EXAMINATIONS {
-            let mut findings = Vec::new();
-            for (what, examine) in examinations {
-                circumstances.say(what);
-                findings.extend(examine(circumstances));
-            }
-            if !findings.is_empty() {
-                sections.push(DoctorSection { name, title, findings });
-            }
-        }
-        circumstances.spinner.finish_and_clear();
-        let lacking = data::command_for_what_a_run_lacks(circumstances.arguments);
-        Self {
-            schema_version: SCHEMA_VERSION,
-            engine_version: env!("CARGO_PKG_VERSION"),
-            commit: env!("GRADMARK_COMMIT"),
-            examined_unix_seconds: provenance().started_unix_seconds,
-            sections,
-            verdict: decide(&circumstances.trials, circumstances.listing.used_by_default(), lacking),
-        }
-    }
+    findings: Vec<Diagnosis>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct DoctorVerdict {
-    pub(crate) trains: bool,
-    pub(crate) tried: bool,
-    pub(crate) sentence: String,
-    pub(crate) command: Option<String>,
-    pub(crate) backend: Option<&'static str>,
-    pub(crate) adapter_index: Option<usize>,
+struct DoctorVerdict {
+    trains: bool,
+    tried: bool,
+    sentence: String,
+    command: Option<String>,
+    backend: Option<&'static str>,
+    adapter_index: Option<usize>,
 }
 
 /// `default` is the adapter of a run that names none, and `lacking` the command that fetches missing data.
@@ -232,34 +190,24 @@ fn decide(trials: &[Trial], default: Option<usize>, lacking: Option<String>) -> 
     let usable = trials.iter().filter(|trial| trial.outcome != TrialOutcome::Failed);
     let best = usable.min_by_key(|trial| (trial.software, place(trial), trial.adapter != default));
     let Some(best) = best else {
-        let sentence = match trials {
-            [] => "Nothing can be trained with these options: no backend has a device.",
-            _ => "Nothing can be trained with these options: every backend failed on every device.",
-        };
-        let sentence = format!("{sentence} `--backend reference` trains on any processor, slowly.");
-        return DoctorVerdict {
-            trains: false,
-            tried: true,
-            sentence,
-            command: None,
-            backend: None,
-            adapter_index: None,
-        };
+        let why = if trials.is_empty() { "no backend has a device" } else { "every backend failed on every device" };
+        let sentence = format!(
+            "Nothing can be trained with these options: {why}. `--backend reference` trains on any processor, slowly."
+        );
+        let (command, backend, adapter_index) = (None, None, None);
+        return DoctorVerdict { trains: false, tried: true, sentence, command, backend, adapter_index };
     };
     let tried = best.outcome == TrialOutcome::Right;
-    let (backend, adapter_index) = (Some(best.backend), best.adapter);
-    if let Some(command) = lacking {
-        let sentence = "A run would stop because its data is missing from the chosen folder. To fetch it:".to_owned();
-        return DoctorVerdict { trains: false, tried, sentence, command: Some(command), backend, adapter_index };
-    }
+    let trains = lacking.is_none();
     let device = format!("{} on {}", best.backend, best.device);
     let software = if best.software { ", a software adapter, whose results are never ranked" } else { "" };
-    let sentence = if tried {
-        format!("A run works here with {device}{software}:")
-    } else {
-        format!("A run should work here with {device}{software}, but this was not tested:")
+    let sentence = match (trains, tried) {
+        (false, _) => "A run would stop because its data is missing from the chosen folder. To fetch it:".to_owned(),
+        (true, true) => format!("A run works here with {device}{software}:"),
+        (true, false) => format!("A run should work here with {device}{software}, but this was not tested:"),
     };
-    DoctorVerdict { trains: true, tried, sentence, command: Some(command_for(best, default)), backend, adapter_index }
+    let command = Some(lacking.unwrap_or_else(|| command_for(best, default)));
+    DoctorVerdict { trains, tried, sentence, command, backend: Some(best.backend), adapter_index: best.adapter }
 }
 
 fn command_for(trial: &Trial, default: Option<usize>) -> String {
@@ -278,17 +226,17 @@ fn command_for(trial: &Trial, default: Option<usize>) -> String {
 /// Width of two spaces, the longest severity, and two spaces.
 const INDENT: usize = 11;
 
-pub(crate) fn show(report: &DoctorReport, screen: Screen) -> Result<(), Failure> {
+fn show(report: &DoctorReport, screen: Screen) -> Result<(), Failure> {
     screen.line(&screen.bold(format!("Gradmark doctor {} ({})", report.engine_version, report.commit)))?;
-    let mut counts = [("problem", Severity::Problem, 0), ("warning", Severity::Warning, 0)];
+    let mut counts = [("problem", Problem, 0), ("warning", Warning, 0)];
     for DoctorSection { title, findings, .. } in &report.sections {
         screen.heading(title)?;
-        for Finding { severity, sentence, advice, .. } in findings {
+        for Diagnosis { severity, sentence, advice, .. } in findings {
             let (style, word) = match severity {
-                Severity::Fine => (Style::new().green(), "fine"),
-                Severity::Note => (Style::new().cyan(), "note"),
-                Severity::Warning => (Style::new().yellow().bold(), "warning"),
-                Severity::Problem => (Style::new().red().bold(), "problem"),
+                Fine => (Style::new().green(), "fine"),
+                Note => (Style::new().cyan(), "note"),
+                Warning => (Style::new().yellow().bold(), "warning"),
+                Problem => (Style::new().red().bold(), "problem"),
             };
             counts.iter_mut().filter(|(_, other, _)| other == severity).for_each(|(.., count)| *count += 1);
             screen.prose(&format!("  {}  ", screen.paint(style, format!("{word:7}"))), sentence, INDENT)?;
@@ -322,15 +270,38 @@ pub(crate) fn find_library(circumstances: &Circumstances<'_>, name: &str) -> Opt
 
 pub(crate) fn doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
     if arguments.list_adapters {
-        return graphics::list_for_the_doctor();
+        return JsonTarget::StandardOutput.write(&to_json(&pollster::block_on(wgsl::details()))?);
     }
     correctness::wanted(&arguments.backends)?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
-    let report = DoctorReport::make(&mut Circumstances::of_this_machine(arguments));
-    let report = Privacy::of_this_user().clean_report(report);
+    let report = Privacy::of_this_user().clean_report(examine(&mut Circumstances::of_this_machine(arguments)));
     let target = arguments.json.as_ref();
     deliver(show(&report, JsonTarget::screen_beside(target)), target, &to_json(&report)?)?;
     if report.verdict.trains { Ok(()) } else { Err(Failure::NothingTrains(report.verdict.sentence)) }
+}
+
+fn examine(circumstances: &mut Circumstances<'_>) -> DoctorReport {
+    let mut sections: Vec<DoctorSection> = Vec::new();
+    for (name, title, examinations) in EXAMINATIONS {
+        let mut findings = Vec::new();
+        for (what, examine) in examinations {
+            circumstances.say(what);
+            findings.extend(examine(circumstances));
+        }
+        if !findings.is_empty() {
+            sections.push(DoctorSection { name, title, findings });
+        }
+    }
+    circumstances.spinner.finish_and_clear();
+    let lacking = data::command_for_what_a_run_lacks(circumstances.arguments);
+    DoctorReport {
+        schema_version: SCHEMA_VERSION,
+        engine_version: env!("CARGO_PKG_VERSION"),
+        commit: env!("GRADMARK_COMMIT"),
+        examined_unix_seconds: provenance().started_unix_seconds,
+        sections,
+        verdict: decide(&circumstances.trials, circumstances.listing.used_by_default(), lacking),
+    }
 }
 
 const DOCTOR_EXAMPLES: &str = "\
@@ -380,13 +351,11 @@ pub(crate) struct DoctorArgs {
 /// Shorter names are parts of too many words.
 const MIN_NAME_LENGTH: usize = 3;
 
-#[derive(Debug, Default)]
-pub(crate) struct Privacy {
-    replaced: Vec<(String, &'static str)>,
-}
+/// Words to replace, each with its replacement.
+struct Privacy(Vec<(String, &'static str)>);
 
 impl Privacy {
-    pub(crate) fn of_this_user() -> Self {
+    fn of_this_user() -> Self {
         let home = dirs::home_dir();
         let canonical = home.as_ref().and_then(|home| home.canonicalize().ok());
         let folder_name = home.as_ref().and_then(|home| Some(home.file_name()?.to_string_lossy().into_owned()));
@@ -403,11 +372,11 @@ impl Privacy {
         let users = users.flat_map(|user| [(format!("/{user}"), "/<user>"), (format!("\\{user}"), "\\<user>")]);
         let host =
             host.filter(|host| host.len() >= MIN_NAME_LENGTH && host != "localhost").map(|host| (host, "<host>"));
-        Self { replaced: homes.chain(users).chain(host).collect() }
+        Self(homes.chain(users).chain(host).collect())
     }
 
-    pub(crate) fn clean(&self, text: &str) -> String {
-        self.replaced.iter().fold(text.to_owned(), |text, (name, instead)| replace_words(&text, name, instead))
+    fn clean(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, (name, instead)| replace_words(&text, name, instead))
     }
 
     fn clean_value(&self, value: Value) -> Value {
@@ -421,23 +390,15 @@ impl Privacy {
         }
     }
 
-    pub(crate) fn clean_report(&self, report: DoctorReport) -> DoctorReport {
-        let finding = |found: Finding| Finding {
-            sentence: self.clean(&found.sentence),
-            advice: found.advice.map(|advice| self.clean(&advice)),
-            details: self.clean_value(found.details),
-            ..found
-        };
-        let section = |section: DoctorSection| DoctorSection {
-            findings: section.findings.into_iter().map(finding).collect(),
-            ..section
-        };
-        let verdict = DoctorVerdict {
-            sentence: self.clean(&report.verdict.sentence),
-            command: report.verdict.command.map(|command| self.clean(&command)),
-            ..report.verdict
-        };
-        DoctorReport { sections: report.sections.into_iter().map(section).collect(), verdict, ..report }
+    fn clean_report(&self, mut report: DoctorReport) -> DoctorReport {
+        for found in report.sections.iter_mut().flat_map(|section| &mut section.findings) {
+            found.sentence = self.clean(&found.sentence);
+            found.advice = found.advice.take().map(|advice| self.clean(&advice));
+            found.details = self.clean_value(found.details.take());
+        }
+        report.verdict.sentence = self.clean(&report.verdict.sentence);
+        report.verdict.command = report.verdict.command.map(|command| self.clean(&command));
+        report
     }
 }
 

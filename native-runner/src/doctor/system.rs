@@ -7,30 +7,35 @@ use engine::{BACKENDS, BackendDefinition};
 use serde_json::json;
 use sysinfo::System;
 
-use crate::doctor::{Circumstances, Finding};
+use crate::doctor::Severity::{Fine, Note, Warning};
+use crate::doctor::{Circumstances, Diagnosis};
 use crate::figures::mebibytes;
 use crate::machine::{Battery, operating_system};
 use crate::meter::processor_packages;
 use crate::{machine, system_files};
 
-pub(crate) fn examine_program(_: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_program(_: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let missing: Vec<&BackendDefinition> =
         KNOWN_BACKENDS.iter().filter(|known| BACKENDS.iter().all(|built| built.name != known.name)).collect();
     let names: Vec<&str> = BACKENDS.iter().map(|backend| backend.name).collect();
-    let built = Finding::fine("backends", format!("Backends: {}.", names.join(", ")));
+    let built = Diagnosis::new(Fine, "backends", format!("Backends: {}.", names.join(", ")));
     let mut findings = vec![judge_build(cfg!(debug_assertions)), built.with_details(json!({ "built": names }))];
     findings.extend(list_missing_backends(&missing));
     let untuned = BACKENDS.iter().any(|built| built.name == "burn-wgpu") && !cfg!(feature = "burn-tuned");
     findings.extend(untuned.then(|| {
         let advice =
             "For a hardware GPU, build with `--features burn-wgpu,burn-tuned`, which refuses software adapters.";
-        Finding::note("burn_untuned", "burn-wgpu is built without fusion and autotune, which Burn enables by default.")
-            .with_advice(advice)
+        Diagnosis::new(
+            Note,
+            "burn_untuned",
+            "burn-wgpu is built without fusion and autotune, which Burn enables by default.",
+        )
+        .with_advice(advice)
     }));
     findings
 }
 
-fn judge_build(unoptimised: bool) -> Finding {
+fn judge_build(unoptimised: bool) -> Diagnosis {
     let (version, commit) = (env!("CARGO_PKG_VERSION"), env!("GRADMARK_COMMIT"));
     let (system, architecture) = (operating_system(), std::env::consts::ARCH);
     let details = json!({
@@ -40,14 +45,15 @@ fn judge_build(unoptimised: bool) -> Finding {
     let sentence = format!("native-runner {version}, commit {commit}, for {system} on {architecture}.");
     let finding = if unoptimised {
         let slow = "It was built without optimization, so all work on the processor is slow.";
-        Finding::warning("version", format!("{sentence} {slow}")).with_advice("Build with `cargo build --release`.")
+        Diagnosis::new(Warning, "version", format!("{sentence} {slow}"))
+            .with_advice("Build with `cargo build --release`.")
     } else {
-        Finding::fine("version", sentence)
+        Diagnosis::new(Fine, "version", sentence)
     };
     finding.with_details(details)
 }
 
-fn list_missing_backends(missing: &[&BackendDefinition]) -> Option<Finding> {
+fn list_missing_backends(missing: &[&BackendDefinition]) -> Option<Diagnosis> {
     let names: Vec<&str> = missing.iter().map(|backend| backend.name).collect();
     let features: Vec<&str> = missing.iter().filter_map(|backend| backend.feature()).collect();
     let example = features.first()?;
@@ -55,11 +61,11 @@ fn list_missing_backends(missing: &[&BackendDefinition]) -> Option<Finding> {
         "Each is a cargo feature of the same name: `cargo run --release -p native-runner --features {example} -- …` in \
          a checkout. `native-runner backends` describes them."
     );
-    let finding = Finding::note("backends_not_built", format!("Not in this program: {}.", names.join(", ")));
+    let finding = Diagnosis::new(Note, "backends_not_built", format!("Not in this program: {}.", names.join(", ")));
     Some(finding.with_advice(advice).with_details(json!({ "not_built": names, "cargo_features": features })))
 }
 
-pub(crate) fn examine_system(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_system(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let name = System::long_os_version().unwrap_or_else(|_| operating_system().to_owned());
     let kernel = System::kernel_version().ok();
     let container = container(circumstances);
@@ -70,7 +76,7 @@ pub(crate) fn examine_system(circumstances: &mut Circumstances<'_>) -> Vec<Findi
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let details = json!({ "name": name, "kernel": kernel, "container": container });
-    vec![Finding::fine("operating_system", format!("{}.", parts.join(", "))).with_details(details)]
+    vec![Diagnosis::new(Fine, "operating_system", format!("{}.", parts.join(", "))).with_details(details)]
 }
 
 /// Returns the container that this process runs in. Containers need drivers to be passed through.
@@ -85,7 +91,7 @@ pub(crate) fn container(circumstances: &Circumstances<'_>) -> Option<&'static st
     containers.into_iter().find(|(_, is_this)| *is_this).map(|(name, _)| name)
 }
 
-pub(crate) fn examine_processor(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_processor(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let name = machine::name();
     let usable = thread::available_parallelism().ok().map(std::num::NonZero::get);
     let cores = System::physical_core_count().ok();
@@ -99,11 +105,11 @@ pub(crate) fn examine_processor(circumstances: &mut Circumstances<'_>) -> Vec<Fi
         folders.iter().filter_map(|core| system_files::read_text(core.join("cpufreq").join(file))).collect()
     };
     let governor = judge_governor(&read("scaling_governor"), &read("scaling_driver"));
-    [Finding::fine("processor", sentence).with_details(details)].into_iter().chain(governor).collect()
+    [Diagnosis::new(Fine, "processor", sentence).with_details(details)].into_iter().chain(governor).collect()
 }
 
 /// Judges the frequency governor; `None` if the system does not report it, as in most virtual machines.
-fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> Option<Finding> {
+fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> Option<Diagnosis> {
     let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
     // Under these drivers `powersave` is the usual mode, with full clocks under load.
     let active = drivers.iter().any(|driver| driver == "intel_pstate" || driver == "amd-pstate-epp");
@@ -115,14 +121,18 @@ fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> O
     let finding = if governors.is_empty() {
         return None;
     } else if is("performance") {
-        Finding::fine("processor_governor", format!("The processor's governor is {shown}."))
+        Diagnosis::new(Fine, "processor_governor", format!("The processor's governor is {shown}."))
     } else if governors.contains("powersave") && !active {
         let low = "which lowers clocks and slows down the processor and software adapters";
-        Finding::warning("processor_governor", format!("The processor's governor is {shown}, {low}."))
+        Diagnosis::new(Warning, "processor_governor", format!("The processor's governor is {shown}, {low}."))
             .with_advice("Run `sudo cpupower frequency-set -g performance`, which lasts until the next restart.")
     } else {
-        Finding::note("processor_governor", format!("The processor's governor is {shown}; clocks follow the load."))
-            .with_advice("For steadier results on the processor, run `sudo cpupower frequency-set -g performance`.")
+        Diagnosis::new(
+            Note,
+            "processor_governor",
+            format!("The processor's governor is {shown}; clocks follow the load."),
+        )
+        .with_advice("For steadier results on the processor, run `sudo cpupower frequency-set -g performance`.")
     };
     Some(finding.with_details(json!({ "governors": governors, "drivers": drivers })))
 }
@@ -130,7 +140,7 @@ fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> O
 /// Host memory that the largest workloads take.
 const MIN_FREE_BYTES: u64 = 2 << 30;
 
-pub(crate) fn examine_memory(_: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_memory(_: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let Ok(mut system) = System::new() else { return Vec::new() };
     system.refresh_memory();
     let of_container = system.cgroup_limits().map(|limits| (limits.total_memory, limits.free_memory));
@@ -138,7 +148,7 @@ pub(crate) fn examine_memory(_: &mut Circumstances<'_>) -> Vec<Finding> {
     judge_memory((total, free), of_container).into_iter().collect()
 }
 
-fn judge_memory(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Finding> {
+fn judge_memory(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Diagnosis> {
     if machine.0 == 0 {
         return None;
     }
@@ -149,10 +159,10 @@ fn judge_memory(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Fi
     let sentence = format!("{} of memory{whose}, {} of it free.", mebibytes(total), mebibytes(free));
     let details = json!({ "total_bytes": total, "free_bytes": free, "limited": container.is_some() });
     let finding = if free < MIN_FREE_BYTES {
-        Finding::warning("memory", format!("{sentence} The larger networks may not fit."))
+        Diagnosis::new(Warning, "memory", format!("{sentence} The larger networks may not fit."))
             .with_advice("Close other programs, or set a smaller --batch-size.")
     } else {
-        Finding::fine("memory", sentence)
+        Diagnosis::new(Fine, "memory", sentence)
     };
     Some(finding.with_details(details))
 }
@@ -162,7 +172,7 @@ const SAMPLING_TIME: Duration = Duration::from_millis(600);
 /// Largest load by other programs, in percent of all cores, that does not affect results.
 const MAX_HARMLESS_PERCENT: f64 = 10.0;
 
-pub(crate) fn examine_load(_: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_load(_: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let Ok(mut system) = System::new() else { return Vec::new() };
     system.refresh_cpu_usage();
     thread::sleep(SAMPLING_TIME);
@@ -174,47 +184,49 @@ pub(crate) fn examine_load(_: &mut Circumstances<'_>) -> Vec<Finding> {
     vec![judge_load(f64::from(system.global_cpu_usage()), average)]
 }
 
-fn judge_load(percent: f64, average: Option<[f64; 3]>) -> Finding {
+fn judge_load(percent: f64, average: Option<[f64; 3]>) -> Diagnosis {
     let sentence = format!("Other programs use {percent:.0} % of the processor.");
     let finding = if percent > MAX_HARMLESS_PERCENT {
-        Finding::warning("load", sentence).with_advice("End other programs, because they reduce the measured speed.")
+        Diagnosis::new(Warning, "load", sentence)
+            .with_advice("End other programs, because they reduce the measured speed.")
     } else {
-        Finding::fine("load", sentence)
+        Diagnosis::new(Fine, "load", sentence)
     };
     finding.with_details(json!({ "busy_percent": percent, "load_average": average }))
 }
 
-pub(crate) fn judge_power(batteries: &[Battery]) -> Finding {
+pub(crate) fn judge_power(batteries: &[Battery]) -> Diagnosis {
     let charges: Vec<String> = batteries.iter().map(|battery| format!("{:.0} %", battery.charge_percent)).collect();
     let details = json!({ "batteries": batteries });
     let finding = match batteries {
-        [] => Finding::fine("power", "No battery: this machine runs on external power."),
+        [] => Diagnosis::new(Fine, "power", "No battery: this machine runs on external power."),
         _ if batteries.iter().any(|battery| battery.is_discharging) => {
             let sentence = format!("This machine runs on its battery ({}), which lowers clocks.", charges.join(", "));
-            Finding::warning("power", sentence).with_advice("Plug it in; records of runs on battery contain a warning.")
+            Diagnosis::new(Warning, "power", sentence)
+                .with_advice("Plug it in; records of runs on battery contain a warning.")
         }
-        _ => Finding::fine("power", format!("Plugged in, with a battery of {}.", charges.join(" and "))),
+        _ => Diagnosis::new(Fine, "power", format!("Plugged in, with a battery of {}.", charges.join(" and "))),
     };
     finding.with_details(details)
 }
 
-pub(crate) fn examine_energy(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_energy(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let packages = processor_packages(&circumstances.root).into_iter();
     judge_energy(packages.map(|folder| fs::read_to_string(folder.join("energy_uj")))).into_iter().collect()
 }
 
-fn judge_energy(read: impl Iterator<Item = io::Result<String>>) -> Option<Finding> {
+fn judge_energy(read: impl Iterator<Item = io::Result<String>>) -> Option<Diagnosis> {
     let read: Vec<bool> = read.map(|counter| counter.is_ok()).collect();
     let details = json!({ "packages": read.len(), "readable": read.iter().all(|readable| *readable) });
     let finding = if read.is_empty() {
         return None;
     } else if read.iter().all(|readable| *readable) {
-        Finding::fine("processor_energy", "The processor reports its energy (RAPL), and runs record it.")
+        Diagnosis::new(Fine, "processor_energy", "The processor reports its energy (RAPL), and runs record it.")
     } else {
         let advice = "`sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj` lets every user read it until the \
                       next restart. It is protected because frequent readings can reveal what other users compute.";
         let sentence = "This user has no permission to read the processor's energy counter (RAPL), so records lack it.";
-        Finding::note("processor_energy", sentence).with_advice(advice)
+        Diagnosis::new(Note, "processor_energy", sentence).with_advice(advice)
     };
     Some(finding.with_details(details))
 }
@@ -222,7 +234,6 @@ fn judge_energy(read: impl Iterator<Item = io::Result<String>>) -> Option<Findin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::Severity::{Fine, Note, Warning};
 
     #[test]
     fn missing_back_ends_come_with_their_cargo_feature() {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use engine::backends::wgsl::Identity;
 use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 use nvml_wrapper::{Device, Nvml};
 use results::{Adapter, DeviceKind, EnergySource, ResourceSample};
@@ -24,9 +25,8 @@ pub(crate) struct Sensors {
 
 impl Sensors {
     pub(crate) fn of(adapter: &Adapter, root: &Path) -> Self {
-        let gpu = Gpu::of(adapter);
         let trains_on_processor = adapter.software || adapter.kind == DeviceKind::Cpu;
-        Self { trains_on_processor, ..Self::on(gpu.as_ref(), root) }
+        Self { trains_on_processor, ..Self::on(gpu_of(adapter).as_ref(), root) }
     }
 
     #[cfg(test)]
@@ -34,16 +34,13 @@ impl Sensors {
         Self { trains_on_processor: true, ..Self::on(None, root) }
     }
 
-    fn on(gpu: Option<&Gpu>, root: &Path) -> Self {
-        let mut all: Vec<Box<dyn Sensor>> = Vec::new();
-        if let Some(gpu) = gpu {
-            match NvmlGpu::find(gpu) {
-                Some(sensor) => all.push(Box::new(sensor)),
-                None => all.extend(SysfsGpu::find(root, gpu).map(|sensor| Box::new(sensor) as Box<dyn Sensor>)),
-            }
+    fn on(gpu: Option<&Identity>, root: &Path) -> Self {
+        fn boxed(sensor: impl Sensor + 'static) -> Box<dyn Sensor> {
+            Box::new(sensor)
         }
-        all.extend(Rapl::find(root).map(|sensor| Box::new(sensor) as Box<dyn Sensor>));
-        Self { all, trains_on_processor: false }
+
+        let of_gpu = gpu.and_then(|gpu| NvmlGpu::find(gpu).map(boxed).or_else(|| SysfsGpu::find(root, gpu).map(boxed)));
+        Self { all: of_gpu.into_iter().chain(Rapl::find(root).map(boxed)).collect(), trains_on_processor: false }
     }
 
     pub(crate) fn begin(&mut self) {
@@ -58,58 +55,36 @@ impl Sensors {
 
     /// Returns the energy source that covers the training device in all samples.
     pub(crate) fn energy_source(&self, samples: &[ResourceSample]) -> Option<EnergySource> {
-        let always = |is_told: fn(&ResourceSample) -> bool| !samples.is_empty() && samples.iter().all(is_told);
+        let always = |value: fn(&ResourceSample) -> Option<f64>| {
+            !samples.is_empty() && samples.iter().all(|sample| value(sample).is_some())
+        };
         if self.trains_on_processor {
-            let told = always(|sample| sample.processor_energy_joules.is_some());
-            return told.then_some(EnergySource::ProcessorCounter);
+            return always(|of| of.processor_energy_joules).then_some(EnergySource::ProcessorCounter);
         }
-        if always(|sample| sample.gpu_energy_joules.is_some()) {
-            Some(EnergySource::GpuCounter)
-        } else {
-            always(|sample| sample.gpu_power_watts.is_some()).then_some(EnergySource::GpuPower)
-        }
+        let counted = always(|of| of.gpu_energy_joules).then_some(EnergySource::GpuCounter);
+        counted.or_else(|| always(|of| of.gpu_power_watts).then_some(EnergySource::GpuPower))
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Gpu {
-    pub(crate) vendor: u32,
-    pub(crate) device: u32,
-    /// Bus address such as `0000:01:00.0`, if the driver reports it.
-    pub(crate) pci_bus_id: Option<String>,
-}
-
-impl Gpu {
-    /// Returns the GPU of this adapter, if it is unambiguous.
-    #[cfg(feature = "wgsl")]
-    pub(crate) fn of(adapter: &Adapter) -> Option<Self> {
-        if adapter.software || adapter.api == "CPU" {
-            return None;
-        }
-        let listed = pollster::block_on(engine::backends::wgsl::details());
-        let of_name = listed.into_iter().filter(|of| of.adapter.name == adapter.name && !of.adapter.software);
-        find_only(of_name.map(|of| {
-            let identity = of.identity;
-            Self { vendor: identity.vendor, device: identity.device, pci_bus_id: identity.pci_bus_id }
-        }))
+/// Returns the GPU of this adapter, if it is unambiguous.
+fn gpu_of(adapter: &Adapter) -> Option<Identity> {
+    if adapter.software || adapter.api == "CPU" {
+        return None;
     }
-
-    #[cfg(not(feature = "wgsl"))]
-    pub(crate) fn of(_: &Adapter) -> Option<Self> {
-        None
-    }
-
-    /// Compares bus addresses, regardless of case and of zeros in the domain.
-    fn is_at(&self, place: &str) -> bool {
-        self.pci_bus_id.as_deref().is_some_and(|own| short(own) == short(place))
-    }
+    let listed = pollster::block_on(engine::backends::wgsl::details());
+    let of_name = listed.into_iter().filter(|of| of.adapter.name == adapter.name && !of.adapter.software);
+    find_only(of_name.map(|of| of.identity))
 }
 
 /// Merges entries of one GPU from several interfaces. Two GPUs of the same model have the same name.
-fn find_only(listed: impl Iterator<Item = Gpu>) -> Option<Gpu> {
-    let mut found: Vec<Gpu> = Vec::new();
+fn find_only(listed: impl Iterator<Item = Identity>) -> Option<Identity> {
+    let mut found: Vec<Identity> = Vec::new();
     for gpu in listed {
-        match found.iter_mut().find(|other| is_same(other, &gpu)) {
+        let is_same = |other: &&mut Identity| {
+            (other.vendor, other.device) == (gpu.vendor, gpu.device)
+                && (gpu.pci_bus_id.is_none() || other.pci_bus_id.as_deref().is_none_or(|place| is_at(&gpu, place)))
+        };
+        match found.iter_mut().find(is_same) {
             Some(other) => other.pci_bus_id = other.pci_bus_id.take().or(gpu.pci_bus_id),
             None => found.push(gpu),
         }
@@ -118,13 +93,10 @@ fn find_only(listed: impl Iterator<Item = Gpu>) -> Option<Gpu> {
     found.is_empty().then_some(gpu)
 }
 
-fn is_same(one: &Gpu, other: &Gpu) -> bool {
-    let places = one.pci_bus_id.as_deref().zip(other.pci_bus_id.as_deref());
-    (one.vendor, one.device) == (other.vendor, other.device) && places.is_none_or(|(a, b)| short(a) == short(b))
-}
-
-fn short(place: &str) -> String {
-    place.trim_start_matches('0').to_ascii_lowercase()
+/// Compares bus addresses, regardless of case and of zeros in the domain.
+fn is_at(gpu: &Identity, place: &str) -> bool {
+    let short = |place: &str| place.trim_start_matches('0').to_ascii_lowercase();
+    gpu.pci_bus_id.as_deref().is_some_and(|own| short(own) == short(place))
 }
 
 /// Ticks of all cores since boot, as counted by the kernel.
@@ -171,7 +143,7 @@ struct NvmlGpu {
 }
 
 impl NvmlGpu {
-    pub(crate) fn find(gpu: &Gpu) -> Option<Self> {
+    fn find(gpu: &Identity) -> Option<Self> {
         if gpu.vendor != NVIDIA {
             return None;
         }
@@ -179,7 +151,7 @@ impl NvmlGpu {
         let is_it = |index: &u32| {
             let found = nvml.device_by_index(*index).and_then(|device| device.pci_info());
             found.is_ok_and(|pci| match gpu.pci_bus_id {
-                Some(_) => gpu.is_at(&pci.bus_id),
+                Some(_) => is_at(gpu, &pci.bus_id),
                 None => pci.pci_device_id == (gpu.device << 16) | gpu.vendor,
             })
         };
@@ -212,11 +184,11 @@ impl Sensor for NvmlGpu {
 
 /// All packages of the machine. If one of them fails, the sum is unknown.
 struct Rapl {
-    packages: Vec<Package>,
+    packages: Vec<ProcessorPackage>,
     broken: bool,
 }
 
-struct Package {
+struct ProcessorPackage {
     folder: PathBuf,
     /// Value after which the counter wraps, if known.
     range_microjoules: Option<u64>,
@@ -233,12 +205,12 @@ pub(crate) fn processor_packages(root: &Path) -> Vec<PathBuf> {
 
 impl Rapl {
     /// Returns `None` without packages that this user may read.
-    pub(crate) fn find(root: &Path) -> Option<Self> {
+    fn find(root: &Path) -> Option<Self> {
         let mut packages = Vec::new();
         for folder in processor_packages(root) {
             let range_microjoules = read_whole(&folder.join("max_energy_range_uj"));
             let last_microjoules = read_whole(&folder.join("energy_uj"))?;
-            packages.push(Package { folder, range_microjoules, last_microjoules, used_microjoules: 0 });
+            packages.push(ProcessorPackage { folder, range_microjoules, last_microjoules, used_microjoules: 0 });
         }
         (!packages.is_empty()).then_some(Self { packages, broken: false })
     }
@@ -265,7 +237,7 @@ impl Sensor for Rapl {
     }
 }
 
-impl Package {
+impl ProcessorPackage {
     /// Returns `None` if reading fails, or if the counter wraps at an unknown value.
     fn count(&mut self) -> Option<()> {
         let now = read_whole(&self.folder.join("energy_uj"))?;
@@ -290,36 +262,28 @@ struct SysfsGpu {
 }
 
 impl SysfsGpu {
-    pub(crate) fn find(root: &Path, gpu: &Gpu) -> Option<Self> {
-        let cards: Vec<PathBuf> = cards(root);
-        let at_its_place = |card: &&PathBuf| place(card).is_some_and(|place| gpu.is_at(&place));
-        let of_its_model = |card: &&PathBuf| {
-            let number = |file: &str| parse_hexadecimal(&read_text(card.join("device").join(file))?);
+    fn find(root: &Path, gpu: &Identity) -> Option<Self> {
+        let is_it = |card: &PathBuf| {
+            let device = card.join("device");
+            if gpu.pci_bus_id.is_some() {
+                // The link points to a folder named after the bus address.
+                return fs::canonicalize(device).is_ok_and(|device| is_at(gpu, &file_name(&device)));
+            }
+            let number = |file: &str| parse_hexadecimal(&read_text(device.join(file))?);
             number("vendor") == Some(gpu.vendor) && number("device") == Some(gpu.device)
         };
-        let mut fitting: Vec<&PathBuf> = match gpu.pci_bus_id {
-            Some(_) => cards.iter().filter(at_its_place).collect(),
-            None => cards.iter().filter(of_its_model).collect(),
-        };
-        let card = fitting.pop().filter(|_| fitting.is_empty())?.clone();
+        // `card0`, `card1` and so on, without their connectors.
+        let is_card =
+            |path: &PathBuf| file_name(path).strip_prefix("card").is_some_and(|number| number.parse::<u32>().is_ok());
+        let mut fitting = list_folder(root.join("sys/class/drm"));
+        fitting.retain(|path| is_card(path) && is_it(path));
+        let card = fitting.pop().filter(|_| fitting.is_empty())?;
         let sensors = list_folder(card.join("device/hwmon")).into_iter().next();
         Some(Self { card, sensors, first_microjoules: None })
     }
 
-    fn device(&self, file: &str) -> Option<f64> {
-        read_number(&self.card.join("device").join(file))
-    }
-
     fn sensor(&self, file: &str) -> Option<f64> {
         read_number(&self.sensors.as_ref()?.join(file))
-    }
-
-    fn hertz(&self) -> Option<f64> {
-        let megahertz = || {
-            let files = ["gt/gt0/rps_act_freq_mhz", "gt_act_freq_mhz"];
-            files.iter().find_map(|file| read_number(&self.card.join(file))).map(|megahertz| megahertz * 1e6)
-        };
-        self.sensor("freq1_input").or_else(megahertz)
     }
 }
 
@@ -329,7 +293,8 @@ impl Sensor for SysfsGpu {
     }
 
     fn sample(&mut self, sample: &mut ResourceSample) {
-        sample.gpu_busy_percent = self.device("gpu_busy_percent").filter(|percent| (0.0..=100.0).contains(percent));
+        let busy_percent = read_number(&self.card.join("device/gpu_busy_percent"));
+        sample.gpu_busy_percent = busy_percent.filter(|percent| (0.0..=100.0).contains(percent));
         sample.gpu_memory_bytes = read_whole(&self.card.join("device/mem_info_vram_used"));
         let microwatts = self.sensor("power1_average").or_else(|| self.sensor("power1_input"));
         sample.gpu_power_watts = microwatts.map(|microwatts| microwatts / 1e6);
@@ -339,21 +304,13 @@ impl Sensor for SysfsGpu {
             self.first_microjoules = None;
         }
         sample.gpu_energy_joules = used.filter(|microjoules| *microjoules >= 0.0).map(|microjoules| microjoules / 1e6);
-        sample.gpu_clock_hertz = self.hertz();
+        let megahertz = || {
+            let files = ["gt/gt0/rps_act_freq_mhz", "gt_act_freq_mhz"];
+            Some(1e6 * files.iter().find_map(|file| read_number(&self.card.join(file)))?)
+        };
+        sample.gpu_clock_hertz = self.sensor("freq1_input").or_else(megahertz);
         sample.gpu_temperature_celsius = self.sensor("temp1_input").map(|thousandths| thousandths / 1e3);
     }
-}
-
-/// Lists `card0`, `card1` and so on, without their connectors.
-fn cards(root: &Path) -> Vec<PathBuf> {
-    let is_card =
-        |path: &PathBuf| file_name(path).strip_prefix("card").is_some_and(|number| number.parse::<u32>().is_ok());
-    list_folder(root.join("sys/class/drm")).into_iter().filter(is_card).collect()
-}
-
-/// Returns a card's bus address, which is the name of the folder that its `device` link points to.
-fn place(card: &Path) -> Option<String> {
-    fs::canonicalize(card.join("device")).ok().map(|device| file_name(&device))
 }
 
 fn read_number(path: &Path) -> Option<f64> {
@@ -364,8 +321,8 @@ fn read_number(path: &Path) -> Option<f64> {
 pub(crate) mod tests {
     use super::*;
 
-    fn gpu(device: u32, place: Option<&str>) -> Gpu {
-        Gpu { vendor: 0x10de, device, pci_bus_id: place.map(str::to_owned) }
+    fn gpu(device: u32, place: Option<&str>) -> Identity {
+        Identity { vendor: 0x10de, device, pci_bus_id: place.map(str::to_owned) }
     }
 
     #[test]
@@ -381,29 +338,22 @@ pub(crate) mod tests {
     #[test]
     fn a_place_is_the_same_however_it_is_written() {
         let at = gpu(1, Some("0000:0a:00.0"));
-        assert!(at.is_at("00000000:0A:00.0") && at.is_at("0000:0a:00.0"));
-        assert!(!at.is_at("0000:0b:00.0") && !gpu(1, None).is_at("0000:0a:00.0"));
+        assert!(is_at(&at, "00000000:0A:00.0") && is_at(&at, "0000:0a:00.0"));
+        assert!(!is_at(&at, "0000:0b:00.0") && !is_at(&gpu(1, None), "0000:0a:00.0"));
     }
-
-    const BEFORE: &str =
-        "cpu  100 0 50 800 50 0 0 0 7 0\ncpu0 50 0 25 400 25 0 0 0 7 0\ncpu1 50 0 25 400 25 0 0 0\nintr 1";
 
     #[test]
     fn waiting_is_a_share_of_one_core() {
-        let before = MachineTime::read(BEFORE).unwrap();
+        let before = "cpu  100 0 50 800 50 0 0 0 7 0\ncpu0 50 0 25 400 25 0 0 0 7 0\ncpu1 50 0 25 400 25 0 0 0\nintr 1";
+        let before = MachineTime::read(before).unwrap();
         let after = MachineTime::read("cpu  200 0 100 1600 100 0 0 0 9 0\ncpu0 1\ncpu1 1\nintr 1").unwrap();
         // Fifty of a thousand ticks of two cores.
         assert_eq!(after.waited_percent_since(&before), Some(10.0));
         assert_eq!(before.waited_percent_since(&after), None);
         assert_eq!(before.waited_percent_since(&before), None);
-    }
-
-    #[test]
-    fn what_is_no_such_file_tells_nothing() {
         for text in ["", "cpu  1 2 3", "cpu  1 2 3 4 5 6 7 8", "memory 1 2 3 4 5"] {
             assert!(MachineTime::read(text).is_none(), "{text}");
         }
-        assert!(MachineTime::now(Path::new("/no/such/root")).is_none());
     }
 
     pub(crate) fn package(root: &Path, place: u32, name: &str, microjoules: u64) -> PathBuf {
@@ -489,8 +439,8 @@ pub(crate) mod tests {
     }
 
     #[cfg(target_os = "linux")]
-    fn radeon(place: Option<&str>) -> Gpu {
-        Gpu { vendor: 0x1002, device: 0x744c, pci_bus_id: place.map(str::to_owned) }
+    fn radeon(place: Option<&str>) -> Identity {
+        Identity { vendor: 0x1002, ..gpu(0x744c, place) }
     }
 
     #[cfg(target_os = "linux")]

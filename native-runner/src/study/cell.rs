@@ -10,6 +10,7 @@ use results::{Length, Positive, RunSpec, SeedSource};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::leaderboard::hex;
 use crate::screen::plural;
 use crate::workload_file;
 
@@ -19,22 +20,29 @@ pub(crate) const ANY: &str = "any";
 /// Settings of one process. In files, the fields alone distinguish the kinds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Settings {
+pub(crate) enum CellSettings {
     Run(Box<RunSettings>),
     Kernels(KernelSettings),
 }
 
-impl Settings {
+impl CellSettings {
     /// Returns the command's arguments. Options have the names of the axes.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let command = if self.run().is_none() { Some("kernels".to_owned()) } else { None };
         let options = AXES.iter().filter_map(|axis| Some((axis.name, axis.value(self)?)));
-        let words = options.flat_map(|(name, value)| match (name, self.run()) {
-            ("workload", Some(RunSettings { file: Some(file), .. })) => {
-                ["--workload-file".to_owned(), file.path.display().to_string()]
-            }
-            ("limit", Some(RunSettings { spec: RunSpec { length: Some(length), .. }, .. })) => arguments(*length),
-            _ => [format!("--{name}"), value],
+        let words = options.flat_map(|(name, value)| {
+            let (name, value) = match (name, self.run()) {
+                ("workload", Some(RunSettings { file: Some(file), .. })) => {
+                    ("workload-file", file.path.display().to_string())
+                }
+                ("limit", Some(RunSettings { spec: RunSpec { length: Some(length), .. }, .. })) => match length {
+                    Length::Epochs(epochs) => ("epochs", epochs.to_string()),
+                    Length::Steps(steps) => ("steps", steps.to_string()),
+                    Length::Seconds(seconds) => ("seconds", seconds.to_string()),
+                },
+                _ => (name, value),
+            };
+            [format!("--{name}"), value]
         });
         command.into_iter().chain(words).collect()
     }
@@ -45,13 +53,11 @@ impl Settings {
 
     /// Returns the same settings for every seed, for one row of a table.
     pub(crate) fn without_seed(&self) -> Self {
-        match self {
-            Self::Run(run) => {
-                let RunSettings { spec, file } = &**run;
-                Self::Run(Box::new(RunSettings { spec: RunSpec { seed: 0, ..spec.clone() }, file: file.clone() }))
-            }
-            Self::Kernels(_) => self.clone(),
+        let mut settings = self.clone();
+        if let Self::Run(run) = &mut settings {
+            run.spec.seed = 0;
         }
+        settings
     }
 
     /// Describes the settings that are not defaults.
@@ -63,7 +69,7 @@ impl Settings {
 
     fn id(&self) -> String {
         let json = serde_json::to_vec(self).expect("text and numbers are always JSON");
-        let digest: String = Sha256::digest(json).iter().take(5).map(|byte| format!("{byte:02x}")).collect();
+        let digest = hex(&Sha256::digest(json)[..5]);
         match self {
             Self::Run(run) => format!("{}-{}-{digest}", run.workload(), run.spec.backend),
             Self::Kernels(kernels) => format!("kernels-{}-{digest}", kernels.suite.name()),
@@ -73,17 +79,17 @@ impl Settings {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Cell {
+pub(crate) struct StudyCell {
     pub(crate) id: String,
-    pub(crate) settings: Settings,
+    pub(crate) settings: CellSettings,
     /// Limit before scaling; for kernels, the seconds of an entry.
     pub(crate) full_limit: Option<Length>,
     /// Position in the definition, from 0, which determines the order of tables.
     pub(crate) place: usize,
 }
 
-impl Cell {
-    pub(crate) fn new(settings: Settings, full_limit: Option<Length>) -> Self {
+impl StudyCell {
+    pub(crate) fn new(settings: CellSettings, full_limit: Option<Length>) -> Self {
         Self { id: settings.id(), settings, full_limit, place: 0 }
     }
 }
@@ -122,16 +128,14 @@ impl RunSettings {
     }
 
     pub(crate) fn network(&self) -> Result<Workload, String> {
-        let Some(file) = &self.file else {
+        let Some(WorkloadFile { path, sha256 }) = &self.file else {
             let name = self.workload();
             return engine::workload(name).ok_or_else(|| format!("there is no workload named `{name}`"));
         };
-        let (workload, sha256) = workload_file::load_with_digest(&file.path).map_err(|failure| failure.to_string())?;
-        if sha256 == file.sha256 {
-            return Ok(workload);
-        }
-        let place = file.path.display();
-        Err(format!("{place} has changed since the study was planned, so it is a different study now"))
+        let (workload, found) = workload_file::load_with_digest(path).map_err(|failure| failure.to_string())?;
+        let has_changed =
+            || format!("{} has changed since the study was planned, so it is a different study now", path.display());
+        (found == *sha256).then_some(workload).ok_or_else(has_changed)
     }
 
     pub(crate) fn is_of_external_program(&self) -> bool {
@@ -163,16 +167,6 @@ pub(crate) fn scale_length(length: Length, scale: f64, batches: &BatchPlan) -> L
         Length::Steps(full) => steps(full.get()),
         Length::Seconds(full) => Positive::new(full.get() * scale).map_or(length, Length::Seconds),
     }
-}
-
-/// Returns the `native-runner` option for a length, with its value.
-fn arguments(length: Length) -> [String; 2] {
-    let (option, value) = match length {
-        Length::Epochs(epochs) => ("--epochs", epochs.to_string()),
-        Length::Steps(steps) => ("--steps", steps.to_string()),
-        Length::Seconds(seconds) => ("--seconds", seconds.to_string()),
-    };
-    [option.to_owned(), value]
 }
 
 #[derive(Debug)]
@@ -242,23 +236,23 @@ impl Axis {
         Self { is_of_opening: true, ..self }
     }
 
-    fn value(&self, settings: &Settings) -> Option<String> {
+    fn value(&self, settings: &CellSettings) -> Option<String> {
         match settings {
-            Settings::Run(run) => (self.of_run)(&run.spec),
-            Settings::Kernels(kernels) => (self.of_kernels)(kernels),
+            CellSettings::Run(run) => (self.of_run)(&run.spec),
+            CellSettings::Kernels(kernels) => (self.of_kernels)(kernels),
         }
     }
 
-    pub(crate) fn text(&self, settings: &Settings) -> String {
+    pub(crate) fn text(&self, settings: &CellSettings) -> String {
         (self.in_words)(self.value(settings).as_deref().unwrap_or(OWN))
     }
 
-    pub(crate) fn is_asked_for(&self, settings: &Settings) -> bool {
+    pub(crate) fn is_asked_for(&self, settings: &CellSettings) -> bool {
         self.value(settings).is_some_and(|value| self.default != Some(value.as_str()))
     }
 }
 
-pub(crate) fn varying<'a>(cells: impl Iterator<Item = &'a Settings> + Clone) -> Vec<&'static Axis> {
+pub(crate) fn varying<'a>(cells: impl Iterator<Item = &'a CellSettings> + Clone) -> Vec<&'static Axis> {
     let differs = |axis: &&Axis| {
         let mut values = cells.clone().map(|settings| axis.value(settings));
         let first = values.next();
@@ -269,19 +263,19 @@ pub(crate) fn varying<'a>(cells: impl Iterator<Item = &'a Settings> + Clone) -> 
 
 /// Filter `AXIS=VALUE,VALUE`, which selects the cells with one of the values.
 #[derive(Clone, Debug)]
-pub(crate) struct Filter {
+pub(crate) struct CellFilter {
     axis: &'static Axis,
     values: Vec<String>,
 }
 
-impl Filter {
-    pub(crate) fn allows(&self, settings: &Settings) -> bool {
+impl CellFilter {
+    pub(crate) fn allows(&self, settings: &CellSettings) -> bool {
         let value = self.axis.value(settings).unwrap_or_else(|| OWN.to_owned());
         self.values.contains(&value)
     }
 }
 
-impl FromStr for Filter {
+impl FromStr for CellFilter {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -316,7 +310,7 @@ pub(crate) mod tests {
         let with = |change: &dyn Fn(&mut RunSettings)| {
             let mut settings = run_settings("caffe-mnist");
             change(&mut settings);
-            Settings::Run(Box::new(settings)).id()
+            CellSettings::Run(Box::new(settings)).id()
         };
         let plain = with(&|_| {});
         assert_eq!(plain, with(&|_| {}));
@@ -325,8 +319,8 @@ pub(crate) mod tests {
         let other = with(&|settings| settings.spec.adapter = "a/b".to_owned());
         assert!(plain != other && !other.contains('/'), "{other}");
         let gemm = kernel_settings(Suite::Gemm);
-        let slower = Settings::Kernels(KernelSettings { budget_seconds: 3.0, ..gemm.clone() }).id();
-        let gemm = Settings::Kernels(gemm).id();
+        let slower = CellSettings::Kernels(KernelSettings { budget_seconds: 3.0, ..gemm.clone() }).id();
+        let gemm = CellSettings::Kernels(gemm).id();
         assert!(gemm.starts_with("kernels-gemm-") && gemm != slower, "{gemm}");
     }
 
@@ -346,18 +340,18 @@ pub(crate) mod tests {
             KernelSettings { adapter: "cpu".to_owned(), budget_seconds: 0.05, ..kernel_settings(Suite::Gemm) };
         let cases = [
             (
-                Settings::Run(Box::new(run_settings("caffe-mnist"))),
+                CellSettings::Run(Box::new(run_settings("caffe-mnist"))),
                 "caffe-mnist · burn-flex · suite's budget · seed 1",
                 "--workload caffe-mnist --backend burn-flex --adapter any --precision f32 --seed 1",
             ),
             (
-                Settings::Run(Box::new(unusual)),
+                CellSettings::Run(Box::new(unusual)),
                 "caffe-mnist · burn-flex · 2 threads · input stream · nchw · batch 500 · rate 0.0001 · 20000 steps · seed 1",
                 "--workload caffe-mnist --backend burn-flex --adapter any --precision f32 --threads 2 --input stream \
                  --layout nchw --batch-size 500 --learning-rate 0.0001 --steps 20000 --seed 1",
             ),
             (
-                Settings::Kernels(kernels),
+                CellSettings::Kernels(kernels),
                 "kernels gemm · cpu · 0.05 s an entry · 1024 MiB an entry",
                 "kernels --suite gemm --adapter cpu --budget-seconds 0.05 --budget-mib 1024",
             ),
@@ -365,7 +359,7 @@ pub(crate) mod tests {
         for (settings, words, arguments) in cases {
             assert_eq!((settings.text().as_str(), settings.arguments().join(" ").as_str()), (words, arguments));
             let text = serde_json::to_string(&settings).unwrap();
-            assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings, "{text}");
+            assert_eq!(serde_json::from_str::<CellSettings>(&text).unwrap(), settings, "{text}");
         }
     }
 
@@ -393,9 +387,9 @@ pub(crate) mod tests {
     fn filter_keeps_cells_with_one_of_its_values() {
         let mut settings = run_settings("caffe-mnist");
         settings.spec.batch_size = Some(500);
-        let cell = Settings::Run(Box::new(settings));
-        let kernels = Settings::Kernels(kernel_settings(Suite::Gemm));
-        let allows = |settings: &Settings, text: &str| text.parse::<Filter>().unwrap().allows(settings);
+        let cell = CellSettings::Run(Box::new(settings));
+        let kernels = CellSettings::Kernels(kernel_settings(Suite::Gemm));
+        let allows = |settings: &CellSettings, text: &str| text.parse::<CellFilter>().unwrap().allows(settings);
         for text in ["batch-size=50, 500", "workload=caffe-mnist", "learning-rate=own"] {
             assert!(allows(&cell, text), "{text}");
         }
@@ -403,20 +397,7 @@ pub(crate) mod tests {
         assert!(allows(&kernels, "suite=conv,gemm") && allows(&kernels, "adapter=any"));
         assert!(!allows(&kernels, "suite=conv"));
         for wrong in ["batch-size", "batch=5", "=5"] {
-            assert!(wrong.parse::<Filter>().unwrap_err().contains("learning-rate"), "{wrong}");
+            assert!(wrong.parse::<CellFilter>().unwrap_err().contains("learning-rate"), "{wrong}");
         }
-    }
-
-    #[test]
-    fn only_what_differs_varies() {
-        let plain = run_settings("caffe-mnist");
-        let mut other = plain.clone();
-        other.spec.learning_rate = Some(0.1);
-        let cells = [plain, other].map(|run| Settings::Run(Box::new(run)));
-        let [rate] = varying(cells.iter())[..] else { panic!("one setting differs") };
-        assert_eq!(cells.each_ref().map(|cell| rate.text(cell)), ["rate own", "rate 0.1"]);
-        assert!(varying(cells[..1].iter()).is_empty());
-        let suites = [Suite::Gemm, Suite::Conv].map(|suite| Settings::Kernels(kernel_settings(suite)));
-        assert_eq!(varying(suites.iter())[0].name, "suite");
     }
 }

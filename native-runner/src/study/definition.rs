@@ -17,13 +17,14 @@ use crate::cli::ALL;
 use crate::failure::Failure;
 use crate::program::NamedProgram;
 use crate::screen::did_you_mean;
-use crate::study::cell::{Cell, KernelSettings, Settings};
+use crate::study::cell::{CellSettings, KernelSettings, StudyCell};
 use crate::workload_file::is_file_name;
 
 /// A study: its question, and the runs that answer it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Definition {
+#[schemars(rename = "Definition")]
+pub(crate) struct StudyDefinition {
     /// Title, one line.
     pub(crate) title: String,
     /// The question, and how the cells answer it.
@@ -137,7 +138,7 @@ fn usual_seeds() -> Vec<u32> {
     vec![1]
 }
 
-impl Definition {
+impl StudyDefinition {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| error.to_string())
     }
@@ -150,29 +151,29 @@ impl Definition {
         self
     }
 
-    pub(crate) fn with_networks_of(mut self, files: &[PathBuf]) -> Self {
-        let names: Vec<WorkloadName> = files.iter().map(|file| WorkloadName(file.display().to_string())).collect();
-        if !names.is_empty() {
-            self.matrix.iter_mut().for_each(|matrix| matrix.workloads.clone_from(&names));
+    /// Replaces what is given by options; an empty list replaces nothing.
+    pub(crate) fn with_options(
+        mut self,
+        files: &[PathBuf],
+        backends: &[String],
+        adapters: &[String],
+        programs: &[NamedProgram],
+    ) -> Self {
+        fn replace<T: Clone>(values: &mut Vec<T>, given: &[T]) {
+            if !given.is_empty() {
+                *values = given.to_vec();
+            }
         }
-        self
-    }
 
-    pub(crate) fn on(mut self, backends: &[String], adapters: &[String], programs: &[NamedProgram]) -> Self {
+        let names: Vec<WorkloadName> = files.iter().map(|file| WorkloadName(file.display().to_string())).collect();
         let backends: Vec<BackendName> = backends.iter().cloned().map(BackendName).collect();
         for matrix in &mut self.matrix {
-            if !backends.is_empty() {
-                matrix.backends.clone_from(&backends);
-            }
-            if !adapters.is_empty() {
-                matrix.adapters = adapters.to_vec();
-            }
+            replace(&mut matrix.workloads, &names);
+            replace(&mut matrix.backends, &backends);
+            replace(&mut matrix.adapters, adapters);
         }
-        if !adapters.is_empty() {
-            self.kernels.iter_mut().for_each(|kernels| kernels.adapters = adapters.to_vec());
-        }
-        let typed = programs.iter().map(|program| (program.name.to_owned(), program.command_text()));
-        self.programs.extend(typed);
+        self.kernels.iter_mut().for_each(|kernels| replace(&mut kernels.adapters, adapters));
+        self.programs.extend(programs.iter().map(|program| (program.name.to_owned(), program.command_text())));
         self
     }
 
@@ -223,7 +224,7 @@ pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
 }
 
 pub(crate) fn schema() -> Schema {
-    schema_for!(Definition)
+    schema_for!(StudyDefinition)
 }
 
 /// Built-in workload, or the file of a user-defined network (`docs/WORKLOADS.md`).
@@ -334,7 +335,7 @@ impl Default for KernelMatrix {
 
 impl KernelMatrix {
     /// Returns the cells. `scale` multiplies the time limit of an entry.
-    pub(crate) fn cells(&self, scale: f64) -> impl Iterator<Item = Cell> {
+    pub(crate) fn cells(&self, scale: f64) -> impl Iterator<Item = StudyCell> {
         let pairs = self.suites.iter().flat_map(|suite| self.adapters.iter().map(move |adapter| (*suite, adapter)));
         pairs.map(move |(suite, adapter)| {
             let settings = KernelSettings {
@@ -343,7 +344,7 @@ impl KernelMatrix {
                 budget_seconds: self.budget_seconds.get() * scale,
                 budget_mib: self.budget_mib.get(),
             };
-            Cell::new(Settings::Kernels(settings), Some(Length::Seconds(self.budget_seconds)))
+            StudyCell::new(CellSettings::Kernels(settings), Some(Length::Seconds(self.budget_seconds)))
         })
     }
 }
@@ -369,8 +370,8 @@ mod tests {
 
     use super::*;
     use crate::study::cell::RunSettings;
-    use crate::study::folder::Plan;
-    use crate::study::matrix::Machine;
+    use crate::study::folder::StudyPlan;
+    use crate::study::matrix::Host;
 
     const SMALL: &str = "title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\n";
 
@@ -387,21 +388,21 @@ mod tests {
             ("seeds = [1", "line 4", "unclosed array"),
         ];
         for (line, place, part) in cases {
-            let error = Definition::parse(&format!("{SMALL}{line}\n")).unwrap_err();
+            let error = StudyDefinition::parse(&format!("{SMALL}{line}\n")).unwrap_err();
             assert!(error.contains(place) && error.contains(part), "{line}:\n{error}");
         }
-        let error = Definition::parse("title = \"t\"\n[[matrix]]\nworkloads = [\"no-such-net\"]\n").unwrap_err();
+        let error = StudyDefinition::parse("title = \"t\"\n[[matrix]]\nworkloads = [\"no-such-net\"]\n").unwrap_err();
         assert!(error.contains("line 3, column 14") && error.contains("keras-mnist-mlp"), "{error}");
     }
 
     #[test]
     fn options_replace_the_studys_own_values() {
-        let definition = Definition::parse(SMALL).unwrap();
+        let definition = StudyDefinition::parse(SMALL).unwrap();
         let Matrix { backends, seeds, .. } = &definition.matrix[0];
         assert_eq!((backends[0].0.as_str(), seeds.as_slice()), (BACKENDS[0].name, [1].as_slice()), "the defaults");
-        assert_eq!(definition.clone().on(&[], &[], &[]).with_networks_of(&[]), definition);
-        let other = definition.on(&["burn-flex".to_owned()], &["cpu".to_owned()], &[]);
-        let other = other.with_networks_of(&["a/mine.toml".into(), "other.json".into()]);
+        assert_eq!(definition.clone().with_options(&[], &[], &[], &[]), definition);
+        let files = ["a/mine.toml".into(), "other.json".into()];
+        let other = definition.with_options(&files, &["burn-flex".to_owned()], &["cpu".to_owned()], &[]);
         let Matrix { workloads, backends, adapters, .. } = &other.matrix[0];
         assert_eq!((backends[0].0.as_str(), adapters[0].as_str()), ("burn-flex", "cpu"));
         assert!(workloads.iter().map(|name| name.0.as_str()).eq(["a/mine.toml", "other.json"]));
@@ -411,21 +412,22 @@ mod tests {
     fn named_programs_are_back_ends() {
         let text = "title = \"t\"\n[programs]\nmine = \"python3 'my program.py'\"\npytorch = \"\"\n[[matrix]]\n\
                     workloads = [\"keras-mnist-mlp\"]\nbackends = [\"mine\", \"pytorch\", \"keras-jax\"]\n";
-        let definition = Definition::parse(text).unwrap();
+        let definition = StudyDefinition::parse(text).unwrap();
         assert!(definition.check_backends().unwrap_err().contains("no backend `keras-jax`"));
-        let definition = definition.on(&[], &[], &["keras-jax".parse().unwrap(), "pytorch=other".parse().unwrap()]);
+        let programs = ["keras-jax", "pytorch=other"].map(|program| program.parse().unwrap());
+        let definition = definition.with_options(&[], &[], &[], &programs);
         definition.check_backends().unwrap();
         let typed: Vec<String> = definition.named_programs().unwrap().iter().map(NamedProgram::typed).collect();
         assert_eq!(typed, ["keras-jax", "mine=python3 'my program.py'", "pytorch=other"]);
-        let wrong = Definition::parse(&text.replace("mine =", "wgsl =")).unwrap();
+        let wrong = StudyDefinition::parse(&text.replace("mine =", "wgsl =")).unwrap();
         assert!(wrong.named_programs().unwrap_err().contains("[programs] wgsl"));
     }
 
     #[test]
     fn kernels_have_a_cell_for_each_suite_and_adapter() {
         let cells = |lines: &str, scale| {
-            let definition = Definition::parse(&format!("title = \"t\"\n[[kernels]]\n{lines}\n")).unwrap();
-            definition.kernels[0].cells(scale).collect::<Vec<Cell>>()
+            let definition = StudyDefinition::parse(&format!("title = \"t\"\n[[kernels]]\n{lines}\n")).unwrap();
+            definition.kernels[0].cells(scale).collect::<Vec<StudyCell>>()
         };
         let all = cells("suites = [\"gemm\", \"rnn\"]\nadapters = [\"cpu\", \"discrete\"]", 1.0);
         let texts: Vec<String> = all.iter().map(|cell| cell.settings.text()).collect();
@@ -437,13 +439,13 @@ mod tests {
         assert_eq!(short.full_limit.map(|limit| limit.to_string()).as_deref(), Some("4 s of training"));
     }
 
-    fn plan(name: &str) -> Plan {
+    fn plan(name: &str) -> StudyPlan {
         let (_, text) = STUDIES.iter().find(|(known, _)| *known == name).unwrap();
-        let definition = Definition::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let definition = StudyDefinition::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(definition.repeats.is_some() && definition.differs.is_some(), "{name}");
         assert!(!definition.title.contains('\n') && !definition.description.is_empty(), "{name}");
-        let machine = Machine { cores: 4, has_remote: false };
-        Plan::new(name, definition, 1.0, machine).unwrap_or_else(|error| panic!("{name}: {error}"))
+        let machine = Host { cores: 4, has_remote: false };
+        StudyPlan::new(name, definition, 1.0, machine).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
     #[test]

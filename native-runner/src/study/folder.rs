@@ -1,10 +1,9 @@
 //! Folder of a study: its plan, and a file for each finished cell. It can be resumed at any time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
-use std::path::{Display, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use results::kernels::KernelRecord;
 use results::{Length, Outcome, Provenance, RunRecord, WorkloadRecord};
@@ -17,9 +16,9 @@ use crate::failure::Failure;
 use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
 use crate::machine::provenance;
 use crate::program::NamedProgram;
-use crate::study::cell::{Cell, Settings};
-use crate::study::definition::Definition;
-use crate::study::matrix::{Machine, cells, shuffle_cells};
+use crate::study::cell::{CellSettings, StudyCell};
+use crate::study::definition::StudyDefinition;
+use crate::study::matrix::{Host, cells, shuffle_cells};
 use crate::{figures, machine, report};
 
 const PLAN: &str = "study.json";
@@ -28,44 +27,37 @@ const LOCK: &str = ".lock";
 
 pub(crate) struct Folder {
     path: PathBuf,
-    begun: Plan,
+    begun: StudyPlan,
     /// Lock that the system releases when the process ends.
     _lock: File,
 }
 
 impl Folder {
-    pub(crate) fn open(path: &Path, plan: &Plan) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, plan: &StudyPlan) -> Result<Self, Failure> {
         let cells = path.join(CELLS);
         fs::create_dir_all(&cells).map_err(|source| cannot_write(&cells, source))?;
         let file = path.join(LOCK);
         let lock = OpenOptions::new().write(true).create(true).truncate(false).open(&file);
         let lock = lock.map_err(|source| cannot_write(&file, source))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Failure::Usage(format!(
-                    "another process is running the study in {}; wait for it, or choose another folder with --output \
-                     DIR",
-                    path.display()
-                )));
-            }
-            Err(TryLockError::Error(source)) => return Err(cannot_write(&file, source)),
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::Error(source) => cannot_write(&file, source),
+            TryLockError::WouldBlock => Failure::Usage(format!(
+                "another process is running the study in {}; wait for it, or choose another folder with --output DIR",
+                path.display()
+            )),
+        })?;
+        let begun = begun(path, plan)?;
+        if begun.is_none() {
+            JsonTarget::File(path.join(PLAN)).write(&to_json(plan)?)?;
         }
-        let begun = match begun(path, plan)? {
-            Some(begun) => begun,
-            None => {
-                JsonTarget::File(path.join(PLAN)).write(&to_json(plan)?)?;
-                plan.clone()
-            }
-        };
-        Ok(Self { path: path.to_owned(), begun, _lock: lock })
+        Ok(Self { path: path.to_owned(), begun: begun.unwrap_or_else(|| plan.clone()), _lock: lock })
     }
 
     /// Lists the reasons why new cells differ from earlier ones of the same study: another version of the program,
     /// another processor.
-    pub(crate) fn changes(&self, plan: &Plan) -> Vec<String> {
-        let program = |plan: &Plan| format!("{} ({})", plan.provenance.engine_version, plan.provenance.commit);
-        let processor = |plan: &Plan| plan.processor.clone().unwrap_or_else(|| "an unnamed processor".to_owned());
+    pub(crate) fn changes(&self, plan: &StudyPlan) -> Vec<String> {
+        let program = |plan: &StudyPlan| format!("{} ({})", plan.provenance.engine_version, plan.provenance.commit);
+        let processor = |plan: &StudyPlan| plan.processor.clone().unwrap_or_else(|| "an unnamed processor".to_owned());
         let differ = |what: &str, now: String, then: String| {
             (now != then).then(|| format!("{what} is now {now}, but was {then} when the folder was created"))
         };
@@ -77,7 +69,7 @@ impl Folder {
         &self.path
     }
 
-    pub(crate) fn keep(&self, finished: &Finished) -> Result<(), Failure> {
+    pub(crate) fn keep(&self, finished: &FinishedCell) -> Result<(), Failure> {
         deliver(Ok(()), Some(&JsonTarget::File(file_of(&self.path, &finished.id))), &to_json(finished)?)
     }
 
@@ -91,15 +83,15 @@ impl Folder {
         Ok(u32::try_from(attempts).unwrap_or(u32::MAX))
     }
 
-    pub(crate) fn plan(path: &Path) -> Result<Option<Plan>, Failure> {
+    pub(crate) fn plan(path: &Path) -> Result<Option<StudyPlan>, Failure> {
         read_document(
             &path.join(PLAN),
-            |plan: &Plan| plan.schema_version,
-            |place, reason| format!("{place} is not a valid plan of a study: {reason}"),
+            |plan: &StudyPlan| plan.schema_version,
+            |reason| format!("is not a valid plan of a study: {reason}"),
         )
     }
 
-    pub(crate) fn read(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
+    pub(crate) fn read(path: &Path, plan: &StudyPlan) -> Result<Vec<FinishedCell>, Failure> {
         if begun(path, plan)?.is_none() { Ok(Vec::new()) } else { cells_of(path, plan) }
     }
 }
@@ -108,21 +100,19 @@ fn file_of(path: &Path, id: &str) -> PathBuf {
     path.join(CELLS).join(format!("{id}.json"))
 }
 
-fn cells_of(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
+fn cells_of(path: &Path, plan: &StudyPlan) -> Result<Vec<FinishedCell>, Failure> {
     let cells = plan.cells.iter().map(|cell| {
         read_document(
             &file_of(path, &cell.id),
-            |finished: &Finished| finished.schema_version,
-            |place, reason| {
-                format!("{place} is not a valid file of a cell ({reason}); remove it to run the cell again")
-            },
+            |finished: &FinishedCell| finished.schema_version,
+            |reason| format!("is not a valid file of a cell ({reason}); remove it to run the cell again"),
         )
     });
     cells.filter_map(Result::transpose).collect()
 }
 
 /// Returns the folder's plan, or `None` if there is none, or a different one without finished cells.
-fn begun(path: &Path, plan: &Plan) -> Result<Option<Plan>, Failure> {
+fn begun(path: &Path, plan: &StudyPlan) -> Result<Option<StudyPlan>, Failure> {
     let Some(begun) = Folder::plan(path)? else { return Ok(None) };
     let differences = plan.differences(&begun);
     if differences.is_empty() {
@@ -143,10 +133,10 @@ fn begun(path: &Path, plan: &Plan) -> Result<Option<Plan>, Failure> {
 fn read_document<T: DeserializeOwned>(
     file: &Path,
     version: fn(&T) -> u32,
-    unusable: fn(Display<'_>, &str) -> String,
+    unusable: fn(&str) -> String,
 ) -> Result<Option<T>, Failure> {
     let Some(text) = read(file)? else { return Ok(None) };
-    let unusable = |reason: String| Failure::Usage(unusable(file.display(), &reason));
+    let unusable = |reason: String| Failure::Usage(format!("{} {}", file.display(), unusable(&reason)));
     let document: T = serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
     match version(&document) {
         SCHEMA_VERSION => Ok(Some(document)),
@@ -167,20 +157,20 @@ const MAX_DIFFERENCES: usize = 5;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Plan {
+pub(crate) struct StudyPlan {
     pub(crate) schema_version: u32,
     /// Name of the built-in study, or of its file without the extension.
     pub(crate) name: String,
     /// Includes overridden backends and adapters.
-    pub(crate) definition: Definition,
+    pub(crate) definition: StudyDefinition,
     pub(crate) scale: f64,
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) cells: Vec<StudyCell>,
     pub(crate) provenance: Provenance,
     pub(crate) processor: Option<String>,
 }
 
-impl Plan {
-    pub(crate) fn new(name: &str, definition: Definition, scale: f64, machine: Machine) -> Result<Self, String> {
+impl StudyPlan {
+    pub(crate) fn new(name: &str, definition: StudyDefinition, scale: f64, machine: Host) -> Result<Self, String> {
         let cells = shuffle_cells(cells(&definition, scale, machine)?, definition.order_seed);
         Ok(Self {
             schema_version: SCHEMA_VERSION,
@@ -204,12 +194,10 @@ impl Plan {
 
     /// Lists the differences between this study and the one that the folder was created for.
     pub(crate) fn differences(&self, begun: &Self) -> Vec<String> {
-        let json = |plan: &Self| serde_json::to_value((&plan.definition, plan.scale)).expect("a plan is JSON");
-        let (Value::Array(here), Value::Array(there)) = (json(self), json(begun)) else { return Vec::new() };
+        let json = |definition: &StudyDefinition| serde_json::to_value(definition).expect("a definition is JSON");
         let mut found = Vec::new();
-        for ((name, here), there) in ["definition", "scale"].into_iter().zip(&here).zip(&there) {
-            differ(name, here, there, &mut found);
-        }
+        differ("definition", &json(&self.definition), &json(&begun.definition), &mut found);
+        differ("scale", &self.scale.into(), &begun.scale.into(), &mut found);
         let files = |plan: &Self| -> BTreeMap<PathBuf, String> {
             let files = plan.cells.iter().filter_map(|cell| cell.settings.run()?.file.clone());
             files.map(|file| (file.path, file.sha256)).collect()
@@ -218,10 +206,12 @@ impl Plan {
         let now = files(self).into_iter();
         let changed = now.filter(|(path, sha256)| then.get(path).is_some_and(|before| before != sha256));
         found.extend(changed.map(|(path, _)| format!("{} has changed since the folder was created", path.display())));
-        let ids = |plan: &Self| plan.cells.iter().map(|cell| cell.id.clone()).collect::<BTreeSet<String>>();
-        let (mine, its) = (ids(self), ids(begun));
-        if found.is_empty() && mine != its {
-            let (more, fewer) = (mine.difference(&its).count(), its.difference(&mine).count());
+        let lacking = |plan: &Self, other: &Self| {
+            let is_new = |cell: &&StudyCell| other.cells.iter().all(|of| of.id != cell.id);
+            plan.cells.iter().filter(is_new).count()
+        };
+        let (more, fewer) = (lacking(self, begun), lacking(begun, self));
+        if found.is_empty() && more + fewer > 0 {
             found.push(format!(
                 "on this machine and with this program's backends it has {more} cells that the folder's plan lacks, \
                  and lacks {fewer} of the plan's cells"
@@ -275,17 +265,17 @@ fn short(value: &Value) -> String {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Finished {
+pub(crate) struct FinishedCell {
     pub(crate) schema_version: u32,
     pub(crate) id: String,
     /// Position in the run order, from 1.
     pub(crate) number: usize,
-    pub(crate) settings: Settings,
+    pub(crate) settings: CellSettings,
     /// Limit before scaling; for kernels, the seconds of an entry.
     pub(crate) full_limit: Option<Length>,
     pub(crate) scale: f64,
     pub(crate) arguments: Vec<String>,
-    pub(crate) ending: Ending,
+    pub(crate) ending: CellEnding,
     pub(crate) reason: Option<String>,
     /// Absent if a signal ended the process.
     pub(crate) exit_status: Option<i32>,
@@ -311,7 +301,7 @@ pub(crate) enum CellRecord {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Ending {
+pub(crate) enum CellEnding {
     Completed,
     /// The loss became infinite or huge, which is a result for the settings.
     Diverged,
@@ -334,7 +324,18 @@ pub(crate) struct Uploaded {
     pub(crate) deletion_link: String,
 }
 
-impl Ending {
+impl CellEnding {
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Diverged => "diverged",
+            Self::Incorrect => "incorrect",
+            Self::NotTrained => "not trained",
+            Self::Failed => "failed",
+            Self::TimedOut => "timed out",
+        }
+    }
+
     pub(crate) fn is_failure(self) -> bool {
         matches!(self, Self::NotTrained | Self::Failed | Self::TimedOut)
     }
@@ -348,25 +349,25 @@ pub(crate) struct Attempt {
     pub(crate) attempts: u32,
 }
 
-impl Finished {
-    pub(crate) fn of(cell: &Cell, arguments: Vec<String>, attempt: Attempt, ended: Ended) -> Self {
+impl FinishedCell {
+    pub(crate) fn of(cell: &StudyCell, arguments: Vec<String>, attempt: Attempt, ended: Ended) -> Self {
         let record = match cell.settings {
-            Settings::Run(_) => serde_json::from_str(&ended.stdout).ok().map(CellRecord::Run),
-            Settings::Kernels(_) => serde_json::from_str(&ended.stdout).ok().map(CellRecord::Kernels),
+            CellSettings::Run(_) => serde_json::from_str(&ended.stdout).ok().map(CellRecord::Run),
+            CellSettings::Kernels(_) => serde_json::from_str(&ended.stdout).ok().map(CellRecord::Kernels),
         };
         let said = match &record {
             Some(CellRecord::Run(run)) => run.workloads.first().map(workload_ending),
             Some(CellRecord::Kernels(kernels)) => Some(kernels_ending(kernels)),
             None => None,
         };
-        let (ending, reason) = match (ended.how, said) {
-            (How::TimedOut { .. }, _) => (Ending::TimedOut, Some(format!("took longer than {:.0} s", ended.seconds))),
-            (How::Status { .. }, Some(said)) => said,
-            (How::Status { .. }, None) => (Ending::Failed, Some(ended.reason())),
-        };
-        let (exit_status, signal) = match ended.how {
-            How::Status { code, signal } => (code, signal.map(|number| signal_name(number).to_owned())),
-            How::TimedOut { .. } => (None, None),
+        let (exit_status, signal, (ending, reason)) = match ended.how {
+            How::TimedOut { .. } => {
+                (None, None, (CellEnding::TimedOut, Some(format!("took longer than {:.0} s", ended.seconds))))
+            }
+            How::Status { code, signal } => {
+                let signal = signal.map(|number| signal_name(number).to_owned());
+                (code, signal, said.unwrap_or_else(|| (CellEnding::Failed, Some(ended.reason()))))
+            }
         };
         Self {
             schema_version: SCHEMA_VERSION,
@@ -380,7 +381,7 @@ impl Finished {
             reason,
             exit_status,
             signal,
-            last_lines: if ending == Ending::Completed { Vec::new() } else { ended.last_lines },
+            last_lines: if ending == CellEnding::Completed { Vec::new() } else { ended.last_lines },
             started_unix_seconds: attempt.started_unix_seconds,
             seconds: ended.seconds,
             attempts: attempt.attempts,
@@ -402,30 +403,33 @@ impl Finished {
     }
 }
 
-fn workload_ending(workload: &WorkloadRecord) -> (Ending, Option<String>) {
+fn workload_ending(workload: &WorkloadRecord) -> (CellEnding, Option<String>) {
     match &workload.outcome {
-        Outcome::Completed => (Ending::Completed, None),
+        Outcome::Completed => (CellEnding::Completed, None),
         Outcome::Diverged { step } => {
             let text = format!("diverged: the loss at step {step} was not finite, or a thousand times the first loss");
-            (Ending::Diverged, Some(text))
+            (CellEnding::Diverged, Some(text))
         }
-        Outcome::Incorrect => (Ending::Incorrect, report::wrong(workload)),
-        Outcome::Failed { reason, .. } => (Ending::NotTrained, Some(reason.clone())),
-        Outcome::Cancelled => (Ending::Failed, Some("the run was cancelled from outside".to_owned())),
+        Outcome::Incorrect => (CellEnding::Incorrect, report::wrong(workload)),
+        Outcome::Failed { reason, .. } => (CellEnding::NotTrained, Some(reason.clone())),
+        Outcome::Cancelled => (CellEnding::Failed, Some("the run was cancelled from outside".to_owned())),
     }
 }
 
 /// Returns the same for kernels. Entries over their budgets are results, if there is any other result.
-fn kernels_ending(record: &KernelRecord) -> (Ending, Option<String>) {
+fn kernels_ending(record: &KernelRecord) -> (CellEnding, Option<String>) {
     let report = &record.report;
     let wrong = figures::wrong(report);
     let is_measured =
         report.peaks.iter().next().is_some() || report.entries.iter().any(|of| of.outcome.measured().is_some());
-    match (wrong.is_empty(), report.cancelled, is_measured) {
-        (false, _, _) => (Ending::Incorrect, Some(wrong.join("; "))),
-        (true, true, _) => (Ending::Failed, Some("it was cancelled from outside".to_owned())),
-        (true, false, false) => (Ending::NotTrained, Some("nothing could be measured".to_owned())),
-        (true, false, true) => (Ending::Completed, None),
+    if !wrong.is_empty() {
+        (CellEnding::Incorrect, Some(wrong.join("; ")))
+    } else if report.cancelled {
+        (CellEnding::Failed, Some("it was cancelled from outside".to_owned()))
+    } else if !is_measured {
+        (CellEnding::NotTrained, Some("nothing could be measured".to_owned()))
+    } else {
+        (CellEnding::Completed, None)
     }
 }
 
@@ -436,26 +440,26 @@ mod tests {
     use super::*;
     use crate::child::{Ended, How};
     use crate::study::cell::tests::kernel_settings;
-    use crate::study::definition::Definition;
-    use crate::study::matrix::Machine;
+    use crate::study::definition::StudyDefinition;
+    use crate::study::matrix::Host;
 
-    fn plan_for(lines: &str, scale: f64, cores: u16) -> Plan {
+    fn plan_for(lines: &str, scale: f64, cores: u16) -> StudyPlan {
         let text = format!("title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\n{lines}");
-        Plan::new("t", Definition::parse(&text).unwrap(), scale, Machine { cores, has_remote: false }).unwrap()
+        StudyPlan::new("t", StudyDefinition::parse(&text).unwrap(), scale, Host { cores, has_remote: false }).unwrap()
     }
 
-    fn plan(seeds: &str) -> Plan {
+    fn plan(seeds: &str) -> StudyPlan {
         plan_for(&format!("seeds = {seeds}"), 1.0, 2)
     }
 
-    fn finish(cell: &Cell, code: i32, stdout: String) -> Finished {
+    fn finish(cell: &StudyCell, code: i32, stdout: String) -> FinishedCell {
         let how = How::Status { code: Some(code), signal: None };
         let ended = Ended { how, stdout, last_lines: Vec::new(), seconds: 1.0 };
         let attempt = Attempt { number: 1, scale: 1.0, started_unix_seconds: 0.0, attempts: 1 };
-        Finished::of(cell, Vec::new(), attempt, ended)
+        FinishedCell::of(cell, Vec::new(), attempt, ended)
     }
 
-    fn failed(plan: &Plan) -> Finished {
+    fn failed(plan: &StudyPlan) -> FinishedCell {
         finish(&plan.cells[0], 1, String::new())
     }
 
@@ -538,19 +542,22 @@ mod tests {
                 "wall_seconds": 1.0, "client": {{"kind": "native", "name": "native-runner", "version": "1",
                 "operating_system": "Linux", "logical_processors": 2}}}}}}"#
             );
-            finish(&Cell::new(Settings::Kernels(kernel_settings(Suite::Gemm)), None), 0, stdout)
+            finish(&StudyCell::new(CellSettings::Kernels(kernel_settings(Suite::Gemm)), None), 0, stdout)
         };
         let measured = r#""outcome": "measured", "flops_per_second": 1e9, "peak_flops_per_second": null,
             "peak_share": null, "timing": {"seconds": 1.0, "seconds_lowest": 1.0, "seconds_highest": 1.0, "windows": []}"#;
         let finished = of(measured, false);
-        assert_eq!((finished.ending, finished.kernels().is_some(), finished.run()), (Ending::Completed, true, None));
+        assert_eq!(
+            (finished.ending, finished.kernels().is_some(), finished.run()),
+            (CellEnding::Completed, true, None)
+        );
         let text = serde_json::to_string(&finished).unwrap();
-        assert_eq!(serde_json::from_str::<Finished>(&text).unwrap(), finished);
-        assert_eq!(of(measured, true).ending, Ending::Failed);
-        assert_eq!(of(r#""outcome": "skipped", "reason": "why""#, false).ending, Ending::NotTrained);
+        assert_eq!(serde_json::from_str::<FinishedCell>(&text).unwrap(), finished);
+        assert_eq!(of(measured, true).ending, CellEnding::Failed);
+        assert_eq!(of(r#""outcome": "skipped", "reason": "why""#, false).ending, CellEnding::NotTrained);
         let wrong = of(r#""outcome": "wrong", "at": 3, "found": 1.5, "expected": 2.5"#, false);
         let reason = wrong.reason.unwrap_or_default();
-        assert_eq!(wrong.ending, Ending::Incorrect);
+        assert_eq!(wrong.ending, CellEnding::Incorrect);
         assert!(reason.contains("gemm 8 × 8 × 8, forward: value 3 is 1.5e0 where a plain sum gives 2.5e0"), "{reason}");
     }
 }

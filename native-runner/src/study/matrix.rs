@@ -1,5 +1,6 @@
 //! Expands a matrix of runs into cells.
 
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::thread;
@@ -10,25 +11,25 @@ use results::{InputMode, Length, Positive};
 
 use crate::cli::ALL;
 use crate::device::devices as devices_of;
-use crate::study::cell::{ANY, Cell, RunSettings, Settings, WorkloadFile, scale_length};
-use crate::study::definition::{Definition, Matrix, Threads, UpTo, WorkloadName};
+use crate::study::cell::{ANY, CellSettings, RunSettings, StudyCell, WorkloadFile, scale_length};
+use crate::study::definition::{Matrix, StudyDefinition, Threads, UpTo, WorkloadName};
 use crate::workload_file;
 
 /// Properties of the machine and the command line that affect the cells.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Machine {
+pub(crate) struct Host {
     pub(crate) cores: u16,
     pub(crate) has_remote: bool,
 }
 
-impl Machine {
+impl Host {
     pub(crate) fn this(has_remote: bool) -> Self {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         Self { cores: u16::try_from(cores).unwrap_or(u16::MAX), has_remote }
     }
 }
 
-fn expand_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
+fn expand_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Host) -> Result<Vec<StudyCell>, String> {
     let backends = backends(matrix, programs, machine);
     let threads = threads(&matrix.threads, machine);
     let of_one = [
@@ -41,8 +42,8 @@ fn expand_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machin
             return Err(format!("`{setting}` works only with the backend {backend}, which is not in its list"));
         }
     }
-    if !matrix.layouts.is_empty() && !backends.iter().any(|name| KNOWN_BACKENDS.iter().all(|known| known.name != name))
-    {
+    let is_external = |name: &String| KNOWN_BACKENDS.iter().all(|known| known.name != name);
+    if !matrix.layouts.is_empty() && !backends.iter().any(is_external) {
         let text =
             "`layouts` works only with external programs, but its backends are all built in and have one layout each";
         return Err(text.to_owned());
@@ -97,21 +98,14 @@ fn own_or<T: Copy, U>(listed: &[T], value: impl Fn(T) -> U) -> Vec<Option<U>> {
 }
 
 /// Expands [`ALL`]. A remote device is included only if an address was given.
-fn backends(matrix: &Matrix, programs: &[&str], machine: Machine) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for name in matrix.backends.iter().map(|name| name.0.as_str()) {
-        let all = BACKENDS
-            .iter()
-            .map(|backend| backend.name)
-            .filter(|other| *other != REFERENCE && (*other != BURN_REMOTE || machine.has_remote))
-            .chain(programs.iter().copied());
-        let wanted: Vec<&str> = if name == ALL { all.collect() } else { vec![name] };
-        names.extend(wanted.into_iter().map(str::to_owned));
-    }
-    names
+fn backends(matrix: &Matrix, programs: &[&str], machine: Host) -> Vec<String> {
+    let is_usable = |name: &&str| *name != REFERENCE && (*name != BURN_REMOTE || machine.has_remote);
+    let all = || BACKENDS.iter().map(|backend| backend.name).filter(is_usable).chain(programs.iter().copied());
+    let expand = |name: &str| if name == ALL { all().map(str::to_owned).collect() } else { vec![name.to_owned()] };
+    matrix.backends.iter().flat_map(|name| expand(&name.0)).collect()
 }
 
-fn threads(threads: &Threads, machine: Machine) -> Vec<Option<NonZero<usize>>> {
+fn threads(threads: &Threads, machine: Host) -> Vec<Option<NonZero<usize>>> {
     match threads {
         Threads::Counts(counts) => own_or(counts, NonZero::<usize>::from),
         Threads::UpTo(UpTo::All) => {
@@ -122,8 +116,7 @@ fn threads(threads: &Threads, machine: Machine) -> Vec<Option<NonZero<usize>>> {
     }
 }
 
-fn scale_cell(cell: RunSettings, scale: f64) -> Result<Cell, String> {
-    let mut cell = cell;
+fn scale_cell(mut cell: RunSettings, scale: f64) -> Result<StudyCell, String> {
     let workload = cell.network()?;
     let name = cell.workload();
     let samples = engine::data_set(workload.data_set).map_or(0, |data| data.train.samples);
@@ -141,11 +134,11 @@ fn scale_cell(cell: RunSettings, scale: f64) -> Result<Cell, String> {
     let of_suite =
         (scale < 1.0).then(|| Positive::new(SUITES[0].training_seconds * scale).map(Length::Seconds)).flatten();
     cell.spec.length = full_limit.map(|limit| scale_length(limit, scale, &batches)).or(of_suite);
-    Ok(Cell::new(Settings::Run(Box::new(cell)), full_limit))
+    Ok(StudyCell::new(CellSettings::Run(Box::new(cell)), full_limit))
 }
 
 /// Lists all cells of a study once, in the order of the definition.
-pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
+pub(crate) fn cells(definition: &StudyDefinition, scale: f64, machine: Host) -> Result<Vec<StudyCell>, String> {
     definition.check_backends()?;
     if !definition.matrix.is_empty() && !definition.kernels.is_empty() {
         let text = "it has [[matrix]] and [[kernels]], whose results need different tables; split it into two studies";
@@ -156,17 +149,14 @@ pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Re
         return Err(text.to_owned());
     }
     let programs: Vec<&str> = definition.programs.keys().map(String::as_str).collect();
-    let mut all: Vec<Cell> = definition.kernels.iter().flat_map(|kernels| kernels.cells(scale)).collect();
+    let mut all: Vec<StudyCell> = definition.kernels.iter().flat_map(|kernels| kernels.cells(scale)).collect();
     for (number, matrix) in definition.matrix.iter().enumerate() {
         let of_matrix = expand_matrix(matrix, &programs, scale, machine);
         all.extend(of_matrix.map_err(|error| format!("[[matrix]] {}: {error}", number + 1))?);
     }
-    let mut cells: Vec<Cell> = Vec::new();
-    for cell in all {
-        if cells.iter().all(|other| other.id != cell.id) {
-            cells.push(Cell { place: cells.len(), ..cell });
-        }
-    }
+    let mut ids = BTreeSet::new();
+    all.retain(|cell| ids.insert(cell.id.clone()));
+    let cells: Vec<StudyCell> = (0..).zip(all).map(|(place, cell)| StudyCell { place, ..cell }).collect();
     let files =
         || cells.iter().filter_map(|cell| cell.settings.run()).filter_map(|run| Some((run, run.file.as_ref()?)));
     for (run, file) in files() {
@@ -185,32 +175,30 @@ pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Re
 }
 
 /// Shuffles the cells, so that no setting always runs first, on a cool device.
-pub(crate) fn shuffle_cells(cells: Vec<Cell>, seed: u32) -> Vec<Cell> {
+pub(crate) fn shuffle_cells(cells: Vec<StudyCell>, seed: u32) -> Vec<StudyCell> {
     let count = u32::try_from(cells.len()).expect("a study has few cells");
     let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);
-    let mut cells: Vec<Option<Cell>> = cells.into_iter().map(Some).collect();
+    let mut cells: Vec<Option<StudyCell>> = cells.into_iter().map(Some).collect();
     order.into_iter().filter_map(|place| cells[place as usize].take()).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use proptest::collection::btree_set;
     use proptest::prelude::*;
     use results::RunSpec;
 
     use super::*;
     use crate::study::cell::AXES;
-    use crate::study::definition::Definition;
+    use crate::study::definition::StudyDefinition;
 
-    const MACHINE: Machine = Machine { cores: 6, has_remote: false };
+    const MACHINE: Host = Host { cores: 6, has_remote: false };
 
-    fn parsed(matrix: &str) -> Definition {
-        Definition::parse(&format!("title = \"t\"\n{matrix}")).unwrap()
+    fn parsed(matrix: &str) -> StudyDefinition {
+        StudyDefinition::parse(&format!("title = \"t\"\n{matrix}")).unwrap()
     }
 
-    fn expand(matrix: &str, scale: f64) -> Result<Vec<Cell>, String> {
+    fn expand(matrix: &str, scale: f64) -> Result<Vec<StudyCell>, String> {
         cells(&parsed(matrix), scale, MACHINE)
     }
 
@@ -230,7 +218,7 @@ mod tests {
             let cells = cells(&parsed(&format!("{CAFFE}backends = [\"all\"]\n")), 1.0, machine).unwrap_or_default();
             cells.iter().map(|cell| run(cell).backend.clone()).collect()
         };
-        let (without, with) = (names(MACHINE), names(Machine { has_remote: true, ..MACHINE }));
+        let (without, with) = (names(MACHINE), names(Host { has_remote: true, ..MACHINE }));
         assert_eq!(with.len(), BACKENDS.len() - 1);
         assert_eq!(without.len(), with.len() - has_remote());
         assert!(!with.contains(&REFERENCE.to_owned()));
@@ -295,21 +283,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn scaled_cell_without_a_limit_takes_a_share_of_the_suites_seconds() {
-        let length = |scale| run(&expand(CAFFE, scale).unwrap()[0]).length.map(|length| length.to_string());
-        assert_eq!((length(0.1).as_deref(), length(1.0)), (Some("3 s of training"), None));
-    }
-
-    fn run(cell: &Cell) -> &RunSpec {
+    fn run(cell: &StudyCell) -> &RunSpec {
         &cell.settings.run().expect("it trains something").spec
-    }
-
-    #[test]
-    fn what_two_matrices_share_is_one_cell() {
-        let text = format!("{CAFFE}batch_sizes = [16, 32]\n{CAFFE}batch_sizes = [32, 64]\n");
-        let sizes: Vec<Option<u32>> = expand(&text, 1.0).unwrap().iter().map(|cell| run(cell).batch_size).collect();
-        assert_eq!(sizes, [Some(16), Some(32), Some(64)]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Gradmark workload")]
-pub(crate) struct Definition {
+pub(crate) struct WorkloadDefinition {
     /// Location of this file's JSON Schema, for editors; otherwise ignored.
     #[serde(default, rename = "$schema")]
     _schema: Option<String>,
@@ -55,7 +55,7 @@ pub(crate) struct Definition {
     pub(crate) evaluations_per_epoch: u32,
     /// Conversion of a sample's bytes to the network's input.
     #[serde(default)]
-    pub(crate) preprocessing: Preprocessing,
+    pub(crate) preprocessing: PreprocessingOptions,
     pub(crate) optimizer: Optimizer,
     /// Softmax cross-entropy, with its variations.
     #[serde(default)]
@@ -69,7 +69,7 @@ pub(crate) struct Definition {
     /// Layers in order. Each reads the output of the previous one; the last outputs the logits, one per class.
     #[serde(deserialize_with = "layers")]
     #[schemars(length(min = 1, max = 1024))]
-    pub(crate) layers: Vec<Layer>,
+    pub(crate) layers: Vec<FileLayer>,
 }
 
 /// Name of a data set.
@@ -100,7 +100,8 @@ pub(crate) enum LastBatch {
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Preprocessing {
+#[schemars(rename = "Preprocessing")]
+pub(crate) struct PreprocessingOptions {
     /// Divisor of each byte. Default: 255, or 1 for stories, where bytes are words.
     pub(crate) divisor: Option<f32>,
     pub(crate) normalization: Normalization,
@@ -133,7 +134,7 @@ pub(crate) enum TestViews {
 
 /// Returns the schema that editors check workload files against.
 pub(crate) fn schema() -> Schema {
-    schema_for!(Definition)
+    schema_for!(WorkloadDefinition)
 }
 
 /// Layers with only optional options, which may be written without braces.
@@ -142,8 +143,8 @@ const BARE: [&str; 5] = ["batch_norm", "layer_norm", "position_embedding", "word
 /// Layer with its options, or a keyword that connects layers.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(transform = allow_bare)]
-pub(crate) enum Layer {
+#[schemars(rename = "Layer", transform = allow_bare)]
+pub(crate) enum FileLayer {
     /// `y = x·W + b` on the flattened input.
     Dense(Dense),
     /// Cross-correlation.
@@ -402,36 +403,36 @@ defaults! {
 }
 
 /// Parses the layers of a file, each a name with options or a bare name.
-fn layers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Layer>, D::Error> {
-    let layers: Vec<Listed> = Vec::deserialize(deserializer)?;
-    Ok(layers.into_iter().map(|Listed(layer)| layer).collect())
+fn layers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<FileLayer>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(transparent)]
+    struct ListedLayer(#[serde(deserialize_with = "layer")] FileLayer);
+
+    let layers: Vec<ListedLayer> = Vec::deserialize(deserializer)?;
+    Ok(layers.into_iter().map(|ListedLayer(layer)| layer).collect())
 }
 
-struct Listed(Layer);
-
-impl<'de> Deserialize<'de> for Listed {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LayerVisitor).map(Self)
-    }
+fn layer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FileLayer, D::Error> {
+    deserializer.deserialize_any(LayerVisitor)
 }
 
 struct LayerVisitor;
 
 impl<'de> Visitor<'de> for LayerVisitor {
-    type Value = Layer;
+    type Value = FileLayer;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a layer")
     }
 
-    fn visit_str<E: Error>(self, name: &str) -> Result<Layer, E> {
-        let word = Layer::deserialize(json!(name));
+    fn visit_str<E: Error>(self, name: &str) -> Result<FileLayer, E> {
+        let word = FileLayer::deserialize(json!(name));
         // A layer with every option left out.
-        word.or_else(|_| Layer::deserialize(json!({ name: {} }))).map_err(E::custom)
+        word.or_else(|_| FileLayer::deserialize(json!({ name: {} }))).map_err(E::custom)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Layer, A::Error> {
-        let layer = Layer::deserialize(MapAccessDeserializer::new(&mut map))?;
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FileLayer, A::Error> {
+        let layer = FileLayer::deserialize(MapAccessDeserializer::new(&mut map))?;
         match map.next_key::<String>()? {
             None => Ok(layer),
             Some(other) => Err(A::Error::custom(format_args!("`{other}` needs its own braces: a layer has one name"))),

@@ -24,7 +24,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::failure::Failure;
-use crate::workload_file::definition::Definition;
+use crate::leaderboard::hex;
+use crate::workload_file::definition::WorkloadDefinition;
 
 /// Limit on the file size, because a record contains the whole network.
 const MAX_FILE_BYTES: u64 = 64 << 10;
@@ -55,7 +56,7 @@ pub(crate) fn load_with_digest(path: &Path) -> Result<(Workload, String), Failur
     }
     let text = results::decode(&bytes).map_err(|error| Failure::Usage(format!("{file} is not text: {error}")))?;
     let workload = parse(&file, text, language).map_err(Failure::Usage)?;
-    let sha256 = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = hex(&Sha256::digest(text));
     Ok((workload, sha256))
 }
 
@@ -68,8 +69,8 @@ fn language(path: &Path) -> Option<Language> {
 }
 
 fn parse(file: &str, text: &str, language: Language) -> Result<Workload, String> {
-    let definition: Definition = read(file, text, language)?;
-    let content: Content = read(file, text, language)?;
+    let definition: WorkloadDefinition = read(file, text, language)?;
+    let content: FileValue = read(file, text, language)?;
     recipe::workload(&definition, &content)
         .map_err(|mistake| shown(file, text, mistake.place.find(text, language), &mistake.message))
 }
@@ -107,7 +108,7 @@ enum Language {
 /// Any value of the file, for checks that do not depend on its meaning.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Content {
+enum FileValue {
     Number(f64),
     Text(String),
     List(Vec<Self>),
@@ -115,7 +116,7 @@ enum Content {
     Other(IgnoredAny),
 }
 
-impl Content {
+impl FileValue {
     /// Returns the name of each layer, which is the only field of a table or a bare word.
     fn layer_names<'a>(&'a self) -> Vec<&'a str> {
         let Self::Table(fields) = self else { return Vec::new() };
@@ -132,15 +133,15 @@ impl Content {
 /// Semantic error.
 #[derive(Debug)]
 struct Mistake {
-    place: Place,
+    place: KeyPath,
     message: String,
 }
 
 /// Path to a value in the file, such as `layers`, `3`, `conv2d`, `stride`.
 #[derive(Clone, Debug, Default)]
-struct Place(Vec<String>);
+struct KeyPath(Vec<String>);
 
-impl Place {
+impl KeyPath {
     fn field(&self, name: impl Display) -> Self {
         Self(self.0.iter().cloned().chain([name.to_string()]).collect())
     }

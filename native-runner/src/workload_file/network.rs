@@ -7,9 +7,11 @@ use engine::{
     Shape, Source,
 };
 
-use crate::workload_file::definition::{Add, BatchNorm, Conv2d, Layer, LocalResponseNorm, Pool, Recurrent, With};
+use crate::workload_file::definition::{
+    Add, BatchNorm, Conv2d, Embedding, FileLayer, LocalResponseNorm, Pool, Recurrent, With, WordScores,
+};
 use crate::workload_file::recipe::check_whole;
-use crate::workload_file::{Mistake, Place};
+use crate::workload_file::{KeyPath, Mistake};
 
 /// Limit on the values that a layer outputs per sample.
 const MAX_VALUES: u64 = 1 << 22;
@@ -22,15 +24,15 @@ pub(crate) fn model(
     name: &'static str,
     set: &DataSetDefinition,
     input: Shape,
-    layers: &[(&str, &Layer)],
-    list: &Place,
+    layers: &[(&str, &FileLayer)],
+    list: &KeyPath,
 ) -> Result<Model, Mistake> {
     if layers.is_empty() || layers.len() > MAX_LAYERS {
         return Err(list.mistake(format!("there must be 1 to {MAX_LAYERS} layers, not {}", layers.len())));
     }
     let model = Model { name, input, nodes: Vec::new() };
-    let current = Reading { source: Source::Data, is_flat: false };
-    let mut network = Network { set, model, places: Vec::new(), current, labels: BTreeMap::new(), takes: None };
+    let current = LayerInput { source: Source::Data, is_flat: false };
+    let mut network = NetworkBuilder { set, model, places: Vec::new(), current, labels: BTreeMap::new(), takes: None };
     for (number, (name, layer)) in layers.iter().enumerate() {
         network.add(&list.field(number), name, layer)?;
     }
@@ -38,38 +40,39 @@ pub(crate) fn model(
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Reading {
+struct LayerInput {
     source: Source,
     /// True after `flatten`, if the input was no vector.
     is_flat: bool,
 }
 
-struct Network<'f> {
+struct NetworkBuilder<'f> {
     set: &'f DataSetDefinition,
     model: Model,
     /// Place of the options of each node.
-    places: Vec<Place>,
-    current: Reading,
-    labels: BTreeMap<&'f str, Reading>,
+    places: Vec<KeyPath>,
+    current: LayerInput,
+    labels: BTreeMap<&'f str, LayerInput>,
     /// Node that can take an activation from the next word.
     takes: Option<usize>,
 }
 
-impl<'f> Network<'f> {
-    fn add(&mut self, place: &Place, name: &str, layer: &'f Layer) -> Result<(), Mistake> {
-        let takes = self.takes.take();
-        let activate = |network: &mut Self, activation| network.activate(place, takes, name, activation);
+impl<'f> NetworkBuilder<'f> {
+    fn add(&mut self, place: &KeyPath, name: &str, layer: &'f FileLayer) -> Result<(), Mistake> {
         match layer {
-            Layer::Flatten => {
+            FileLayer::Relu => return self.activate(place, name, Activation::Relu),
+            FileLayer::Tanh => return self.activate(place, name, Activation::Tanh),
+            FileLayer::Gelu => return self.activate(place, name, Activation::Gelu),
+            _ => self.takes = None,
+        }
+        match layer {
+            FileLayer::Flatten => {
                 self.current.is_flat |= self.shape(self.current.source).pixels() != 1;
                 Ok(())
             }
-            Layer::Relu => activate(self, Activation::Relu),
-            Layer::Tanh => activate(self, Activation::Tanh),
-            Layer::Gelu => activate(self, Activation::Gelu),
-            Layer::Label(label) => self.keep(&place.field(name), label),
-            Layer::From(label) => {
-                let data = Reading { source: Source::Data, is_flat: false };
+            FileLayer::Label(label) => self.keep(&place.field(name), label),
+            FileLayer::From(label) => {
+                let data = LayerInput { source: Source::Data, is_flat: false };
                 self.current = if label == DATA { data } else { self.labelled(&place.field(name), label)? };
                 Ok(())
             }
@@ -77,7 +80,7 @@ impl<'f> Network<'f> {
         }
     }
 
-    fn labelled(&self, place: &Place, label: &str) -> Result<Reading, Mistake> {
+    fn labelled(&self, place: &KeyPath, label: &str) -> Result<LayerInput, Mistake> {
         self.labels.get(label).copied().ok_or_else(|| {
             let known: Vec<&str> = self.labels.keys().copied().collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -85,7 +88,7 @@ impl<'f> Network<'f> {
         })
     }
 
-    fn keep(&mut self, place: &Place, label: &'f str) -> Result<(), Mistake> {
+    fn keep(&mut self, place: &KeyPath, label: &'f str) -> Result<(), Mistake> {
         if self.current.source == Source::Data {
             return Err(place.mistake("a label needs a layer before it"));
         }
@@ -99,14 +102,8 @@ impl<'f> Network<'f> {
     }
 
     /// Sets the activation of the previous layer, which backends compute together with it.
-    fn activate(
-        &mut self,
-        place: &Place,
-        takes: Option<usize>,
-        name: &str,
-        activation: Activation,
-    ) -> Result<(), Mistake> {
-        let layer = takes.map(|node| &mut self.model.nodes[node].layer);
+    fn activate(&mut self, place: &KeyPath, name: &str, activation: Activation) -> Result<(), Mistake> {
+        let layer = self.takes.take().map(|node| &mut self.model.nodes[node].layer);
         match layer.and_then(activation_of) {
             Some(own) if *own == Activation::Identity => {
                 *own = activation;
@@ -121,16 +118,17 @@ impl<'f> Network<'f> {
     }
 
     /// Adds a layer as a node of the model. `place` is the position of its options.
-    fn node(&mut self, place: &Place, name: &str, layer: &Layer) -> Result<(), Mistake> {
+    fn node(&mut self, place: &KeyPath, name: &str, layer: &FileLayer) -> Result<(), Mistake> {
         let read = match layer {
             // The words of a story are read unchanged, at any position in the network.
-            Layer::Embedding(_) => Reading { source: Source::Data, is_flat: false },
+            FileLayer::Embedding(_) => LayerInput { source: Source::Data, is_flat: false },
             _ => self.current,
         };
         self.check_input(place, name, layer, read)?;
         let mut inputs = vec![read.source];
-        if let Layer::Add(Add { with, .. }) | Layer::Concatenate(With { with }) | Layer::PixelProducts(With { with }) =
-            layer
+        if let FileLayer::Add(Add { with, .. })
+        | FileLayer::Concatenate(With { with })
+        | FileLayer::PixelProducts(With { with }) = layer
         {
             let place = place.field("with");
             let reading = self.labelled(&place, with)?;
@@ -142,11 +140,7 @@ impl<'f> Network<'f> {
         let shapes: Vec<Shape> = inputs.iter().map(|&source| self.shape(source)).collect();
         let node = translate_layer(place, layer, shapes[0], self.set)?;
         check_initializers(place, layer, shapes[0], read.source == Source::Data)?;
-        let shares = match layer {
-            Layer::Embedding(embedding) => self.shared(place, embedding.shares.as_deref())?,
-            Layer::WordScores(scores) => self.shared(place, scores.shares.as_deref())?,
-            _ => None,
-        };
+        let shares = self.shared(place, layer)?;
         let weights = weights_of(&node, shapes[0]);
         if weights > MAX_WEIGHTS {
             return Err(place.mistake(format!("it has {weights} weights, but at most {MAX_WEIGHTS} are allowed")));
@@ -162,40 +156,47 @@ impl<'f> Network<'f> {
             let text = format!("its output is {made} per sample, but at most {MAX_VALUES} values are allowed");
             return Err(place.mistake(text));
         }
-        let is_flat = read.is_flat && matches!(layer, Layer::Dropout(_));
-        self.current = Reading { source: Source::Node(node), is_flat };
+        let is_flat = read.is_flat && matches!(layer, FileLayer::Dropout(_));
+        self.current = LayerInput { source: Source::Node(node), is_flat };
         self.takes = Some(node);
         Ok(())
     }
 
-    fn check_input(&self, place: &Place, name: &str, layer: &Layer, read: Reading) -> Result<(), Mistake> {
-        if read.is_flat && !matches!(layer, Layer::Dense(_) | Layer::Dropout(_)) {
+    fn check_input(&self, place: &KeyPath, name: &str, layer: &FileLayer, read: LayerInput) -> Result<(), Mistake> {
+        if read.is_flat && !matches!(layer, FileLayer::Dense(_) | FileLayer::Dropout(_)) {
             return Err(
                 place.mistake(format!("`{name}` cannot read the output of `flatten`; only dense and dropout can"))
             );
         }
-        let (can_begin, wanted) = if matches!(self.set.origin, Origin::Stories(_)) {
-            (matches!(layer, Layer::Embedding(_)), "embedding, because samples are words")
-        } else {
-            let reads_images = matches!(
-                layer,
-                Layer::Conv2d(_) | Layer::Dense(_) | Layer::Lstm(_) | Layer::Gru(_) | Layer::SimpleRnn(_)
-            );
-            (reads_images, "conv2d, dense, lstm, gru or simple_rnn")
+        let (can_begin, wanted) = match (&self.set.origin, layer) {
+            (Origin::Stories(_), layer) => {
+                (matches!(layer, FileLayer::Embedding(_)), "embedding, because samples are words")
+            }
+            (
+                _,
+                FileLayer::Conv2d(_)
+                | FileLayer::Dense(_)
+                | FileLayer::Lstm(_)
+                | FileLayer::Gru(_)
+                | FileLayer::SimpleRnn(_),
+            ) => (true, ""),
+            _ => (false, "conv2d, dense, lstm, gru or simple_rnn"),
         };
-        if read.source == Source::Data && !can_begin {
-            let set = &self.set.name;
-            let text = format!("`{name}` cannot read the samples of {set}; use {wanted}");
-            return Err(place.mistake(text));
+        if read.source != Source::Data || can_begin {
+            return Ok(());
         }
-        Ok(())
+        Err(place.mistake(format!("`{name}` cannot read the samples of {}; use {wanted}", self.set.name)))
     }
 
-    fn shared(&self, place: &Place, label: Option<&str>) -> Result<Option<usize>, Mistake> {
-        let Some(label) = label else { return Ok(None) };
+    /// Returns the node that a word layer shares vectors with.
+    fn shared(&self, place: &KeyPath, layer: &FileLayer) -> Result<Option<usize>, Mistake> {
+        let (FileLayer::Embedding(Embedding { shares: Some(label), .. })
+        | FileLayer::WordScores(WordScores { shares: Some(label), .. })) = layer
+        else {
+            return Ok(None);
+        };
         let place = place.field("shares");
-        let Reading { source, .. } = self.labelled(&place, label)?;
-        let Source::Node(node) = source else { unreachable!("the data has no label") };
+        let Source::Node(node) = self.labelled(&place, label)?.source else { unreachable!("the data has no label") };
         match self.model.nodes[node] {
             engine::Node { layer: Node::Embedding { .. }, shares: None, .. } => Ok(Some(node)),
             _ => Err(place.mistake(format!("`{label}` is not an embedding with its own vectors"))),
@@ -214,14 +215,14 @@ impl<'f> Network<'f> {
             ModelError::Impossible { layer, reason, .. } => {
                 let place = &self.places[*layer];
                 // The option that the engine's reason is about.
-                let option = match self.model.nodes[*layer].layer {
-                    Node::Conv2d { .. } => "kernel_size",
-                    Node::Pool { .. } => "size",
-                    Node::Gru { .. } | Node::SimpleRnn { .. } => "activation",
-                    Node::Add { .. } | Node::Concatenate | Node::PixelProducts => "with",
-                    _ => return place.mistake(reason.as_str()),
+                let place = match self.model.nodes[*layer].layer {
+                    Node::Conv2d { .. } => &place.field("kernel_size"),
+                    Node::Pool { .. } => &place.field("size"),
+                    Node::Gru { .. } | Node::SimpleRnn { .. } => &place.field("activation"),
+                    Node::Add { .. } | Node::Concatenate | Node::PixelProducts => &place.field("with"),
+                    _ => place,
                 };
-                place.field(option).mistake(reason.as_str())
+                place.mistake(reason.as_str())
             }
             ModelError::Unsupported { layer, reason, .. } => {
                 self.places[*layer].mistake(format!("this is not possible here: {reason}"))
@@ -229,7 +230,7 @@ impl<'f> Network<'f> {
         }
     }
 
-    fn finish(self, list: &Place) -> Result<Model, Mistake> {
+    fn finish(self, list: &KeyPath) -> Result<Model, Mistake> {
         let Some(last) = self.model.nodes.len().checked_sub(1) else {
             return Err(list.mistake("no layer computes anything"));
         };
@@ -291,14 +292,14 @@ fn activation_of(layer: &mut Node) -> Option<&mut Activation> {
 }
 
 /// Returns the engine's layer. Checks bounds that depend on other numbers.
-fn translate_layer(place: &Place, layer: &Layer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
+fn translate_layer(place: &KeyPath, layer: &FileLayer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
     // Every word of a data set may be an answer: the words are its classes.
     let vocabulary = set.train.classes;
     Ok(match layer {
-        Layer::Dense(dense) => {
+        FileLayer::Dense(dense) => {
             Node::Dense { units: dense.units, activation: dense.activation, weights: dense.weights() }
         }
-        Layer::Conv2d(convolution) => {
+        FileLayer::Conv2d(convolution) => {
             let &Conv2d { filters, kernel_size: size, stride, padding, activation, .. } = convolution;
             if let Padding::Zeros(zeros) = padding {
                 let [rows, columns] = size.sides();
@@ -306,25 +307,25 @@ fn translate_layer(place: &Place, layer: &Layer, input: Shape, set: &DataSetDefi
             }
             Node::Conv2d { filters, size, stride, padding, activation, weights: convolution.weights() }
         }
-        Layer::MaxPool(window) => pool(place, PoolKind::Max, window)?,
-        Layer::AveragePool(window) => pool(place, PoolKind::Average, window)?,
-        Layer::Dropout(dropout) => Node::Dropout { rate: dropout.rate },
-        Layer::BatchNorm(norm) => {
+        FileLayer::MaxPool(window) => pool(place, PoolKind::Max, window)?,
+        FileLayer::AveragePool(window) => pool(place, PoolKind::Average, window)?,
+        FileLayer::Dropout(dropout) => Node::Dropout { rate: dropout.rate },
+        FileLayer::BatchNorm(norm) => {
             let &BatchNorm { epsilon, momentum: keep, trained_scale, activation, bias_multipliers: bias } = norm;
             Node::BatchNorm { epsilon, keep, trained_scale, bias, activation }
         }
-        Layer::LayerNorm(norm) => Node::LayerNorm { epsilon: norm.epsilon },
-        &Layer::LocalResponseNorm(LocalResponseNorm { radius, bias, alpha, beta }) => {
+        FileLayer::LayerNorm(norm) => Node::LayerNorm { epsilon: norm.epsilon },
+        &FileLayer::LocalResponseNorm(LocalResponseNorm { radius, bias, alpha, beta }) => {
             Node::LocalResponseNorm { radius, bias, alpha, beta }
         }
-        Layer::Lstm(lstm) => Node::Lstm { units: lstm.units, recurrent: lstm.recurrent_initializer },
-        &Layer::Gru(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
+        FileLayer::Lstm(lstm) => Node::Lstm { units: lstm.units, recurrent: lstm.recurrent_initializer },
+        &FileLayer::Gru(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
             Node::Gru { units, activation, recurrent }
         }
-        &Layer::SimpleRnn(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
+        &FileLayer::SimpleRnn(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
             Node::SimpleRnn { units, activation, recurrent }
         }
-        Layer::Embedding(embedding) => {
+        FileLayer::Embedding(embedding) => {
             let (units, first, words) = (embedding.units, embedding.first, input.features());
             check_whole(&place.field("first"), first, 0, words - 1)?;
             let count = embedding.count.unwrap_or(words - first);
@@ -332,22 +333,27 @@ fn translate_layer(place: &Place, layer: &Layer, input: Shape, set: &DataSetDefi
             let (zero_padding, initializer) = (embedding.zero_padding, embedding.initializer);
             Node::Embedding { vocabulary, units, first, count, zero_padding, initializer }
         }
-        Layer::PositionEmbedding(embedding) => Node::PositionEmbedding { initializer: embedding.initializer },
-        Layer::Attention(attention) => Node::Attention { heads: attention.heads },
-        Layer::Add(add) => Node::Add { activation: add.activation },
-        Layer::Concatenate(_) => Node::Concatenate,
-        Layer::PixelProducts(_) => Node::PixelProducts,
-        Layer::SentenceSum(sum) => Node::SentenceSum { words: sum.words },
-        Layer::WordScores(scores) => Node::WordScores { vocabulary, initializer: scores.initializer },
-        Layer::Softmax(softmax) => Node::Softmax { linear_until: softmax.linear_until },
-        Layer::Transpose => Node::Transpose,
-        Layer::Flatten | Layer::Relu | Layer::Tanh | Layer::Gelu | Layer::Label(_) | Layer::From(_) => {
+        FileLayer::PositionEmbedding(embedding) => Node::PositionEmbedding { initializer: embedding.initializer },
+        FileLayer::Attention(attention) => Node::Attention { heads: attention.heads },
+        FileLayer::Add(add) => Node::Add { activation: add.activation },
+        FileLayer::Concatenate(_) => Node::Concatenate,
+        FileLayer::PixelProducts(_) => Node::PixelProducts,
+        FileLayer::SentenceSum(sum) => Node::SentenceSum { words: sum.words },
+        FileLayer::WordScores(scores) => Node::WordScores { vocabulary, initializer: scores.initializer },
+        FileLayer::Softmax(softmax) => Node::Softmax { linear_until: softmax.linear_until },
+        FileLayer::Transpose => Node::Transpose,
+        FileLayer::Flatten
+        | FileLayer::Relu
+        | FileLayer::Tanh
+        | FileLayer::Gelu
+        | FileLayer::Label(_)
+        | FileLayer::From(_) => {
             unreachable!("such words make no node")
         }
     })
 }
 
-fn pool(place: &Place, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
+fn pool(place: &KeyPath, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
     let &Pool { size: side, padding, rounding, activation, .. } = pool;
     let stride = pool.stride.unwrap_or(side);
     check_whole(&place.field("padding"), padding, 0, side - 1)?;
@@ -361,18 +367,18 @@ fn pool(place: &Place, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
 }
 
 /// Checks that each tensor supports its initializer.
-fn check_initializers(place: &Place, layer: &Layer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
+fn check_initializers(place: &KeyPath, layer: &FileLayer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
     const DIRAC: &str = "`dirac` copies channels, so only the kernel of a `conv2d` can use it";
     const WHITENED: &str = "`whitened_patches` is for a `conv2d` that reads color images directly";
     let no_bias = Initializer::GlorotUniform;
     let (kernel, field, bias) = match layer {
-        Layer::Dense(dense) => (dense.kernel_initializer, "kernel_initializer", dense.bias_initializer),
-        Layer::Conv2d(conv2d) => (conv2d.kernel_initializer, "kernel_initializer", conv2d.bias_initializer),
-        Layer::Lstm(lstm) => (lstm.recurrent_initializer, "recurrent_initializer", no_bias),
-        Layer::Gru(of) | Layer::SimpleRnn(of) => (of.recurrent_initializer, "recurrent_initializer", no_bias),
-        Layer::Embedding(embedding) => (embedding.initializer, "initializer", no_bias),
-        Layer::PositionEmbedding(embedding) => (embedding.initializer, "initializer", no_bias),
-        Layer::WordScores(scores) => (scores.initializer, "initializer", no_bias),
+        FileLayer::Dense(dense) => (dense.kernel_initializer, "kernel_initializer", dense.bias_initializer),
+        FileLayer::Conv2d(conv2d) => (conv2d.kernel_initializer, "kernel_initializer", conv2d.bias_initializer),
+        FileLayer::Lstm(lstm) => (lstm.recurrent_initializer, "recurrent_initializer", no_bias),
+        FileLayer::Gru(of) | FileLayer::SimpleRnn(of) => (of.recurrent_initializer, "recurrent_initializer", no_bias),
+        FileLayer::Embedding(embedding) => (embedding.initializer, "initializer", no_bias),
+        FileLayer::PositionEmbedding(embedding) => (embedding.initializer, "initializer", no_bias),
+        FileLayer::WordScores(scores) => (scores.initializer, "initializer", no_bias),
         _ => return Ok(()),
     };
     let is_colour = reads_data && input.channels == 3;
@@ -380,9 +386,9 @@ fn check_initializers(place: &Place, layer: &Layer, input: Shape, reads_data: bo
         let place = place.field(field);
         let wrong = match (initializer, layer) {
             (Initializer::Orthogonal, _) if !is_kernel => "`orthogonal` is for matrices, not for a bias",
-            (Initializer::Dirac, Layer::Conv2d(_)) if is_kernel => continue,
+            (Initializer::Dirac, FileLayer::Conv2d(_)) if is_kernel => continue,
             (Initializer::Dirac, _) => DIRAC,
-            (Initializer::WhitenedPatches { .. }, Layer::Conv2d(conv2d)) if is_kernel && is_colour => {
+            (Initializer::WhitenedPatches { .. }, FileLayer::Conv2d(conv2d)) if is_kernel && is_colour => {
                 check_whitened_patches(&place, conv2d)?;
                 continue;
             }
@@ -394,7 +400,7 @@ fn check_initializers(place: &Place, layer: &Layer, input: Shape, reads_data: bo
     Ok(())
 }
 
-fn check_whitened_patches(place: &Place, convolution: &Conv2d) -> Result<(), Mistake> {
+fn check_whitened_patches(place: &KeyPath, convolution: &Conv2d) -> Result<(), Mistake> {
     /// Largest side of patches; the covariance of larger ones takes minutes.
     const MAX_PATCH_SIDE: u32 = 5;
     let filters = convolution.filters;
@@ -411,12 +417,13 @@ fn check_whitened_patches(place: &Place, convolution: &Conv2d) -> Result<(), Mis
 /// Counts the weights of a layer in 64 bits, before the engine multiplies them in 32.
 fn weights_of(layer: &Node, input: Shape) -> u64 {
     let (values, channels) = (u64::from(input.features()), u64::from(input.channels));
+    let recurrent = |gates: u64, units: u32| gates * u64::from(units) * (channels + u64::from(units));
     match *layer {
         Node::Conv2d { filters, size, .. } => u64::from(size.area()) * channels * u64::from(filters),
         Node::Dense { units, .. } => values * u64::from(units),
-        Node::Lstm { units, .. } => 4 * u64::from(units) * (channels + u64::from(units)),
-        Node::Gru { units, .. } => 3 * u64::from(units) * (channels + u64::from(units)),
-        Node::SimpleRnn { units, .. } => u64::from(units) * (channels + u64::from(units)),
+        Node::Lstm { units, .. } => recurrent(4, units),
+        Node::Gru { units, .. } => recurrent(3, units),
+        Node::SimpleRnn { units, .. } => recurrent(1, units),
         Node::Embedding { vocabulary, units, .. } => u64::from(vocabulary) * u64::from(units),
         Node::WordScores { vocabulary, .. } => u64::from(vocabulary) * channels,
         Node::PositionEmbedding { .. } => values,

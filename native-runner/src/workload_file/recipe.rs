@@ -10,10 +10,8 @@ use engine::{
 use serde::de::IgnoredAny;
 
 use crate::screen::did_you_mean;
-use crate::workload_file::definition::{Definition, LastBatch, Preprocessing, TestViews};
-use crate::workload_file::{Content, Mistake, Place, network};
-
-type Checked = Result<(), Mistake>;
+use crate::workload_file::definition::{LastBatch, PreprocessingOptions, TestViews, WorkloadDefinition};
+use crate::workload_file::{FileValue, KeyPath, Mistake, network};
 
 /// Relative tolerance of early losses, the same as for built-in workloads.
 const LOSS_TOLERANCE: f64 = 1e-3;
@@ -23,82 +21,76 @@ const MAX_CHANNELS: u32 = 1 << 16;
 /// Limit on sides of images and windows, and on strides.
 const MAX_SIDE: u32 = 256;
 
-#[derive(Clone, Copy)]
-enum Bound {
-    Whole(u32, u32),
-    AtLeastOneUpdate,
-    Positive,
-    NotNegative,
-    Finite,
-    Share,
-    /// From 0 to below 1: a share that is kept or dropped in each step.
-    Part,
-}
+/// Bounds of whole numbers by field name, with the parent field if several fields share the name.
+const WHOLE: [(u32, u32, &str); 6] = [
+    (1, 100_000, "epochs"),
+    (1, 100, "evaluations_per_epoch"),
+    (1, MAX_SIDE, "image_size kernel_size stride size"),
+    (0, MAX_SIDE, "shift.pixels radius"),
+    (1, MAX_CHANNELS, "units filters"),
+    (1, 4096, "heads"),
+];
 
-/// Bound of each number by field name, with the parent field if several fields share the name.
-const BOUNDS: [(Bound, &str); 12] = [
-    (Bound::Whole(1, 100_000), "epochs"),
-    (Bound::Whole(1, 100), "evaluations_per_epoch"),
-    (Bound::Whole(1, MAX_SIDE), "image_size kernel_size stride size"),
-    (Bound::Whole(0, MAX_SIDE), "shift.pixels radius"),
-    (Bound::Whole(1, MAX_CHANNELS), "units filters"),
-    (Bound::Whole(1, 4096), "heads"),
-    (Bound::AtLeastOneUpdate, "every"),
+/// Allowed numbers in words, and their test.
+type Bound = (&'static str, fn(f64) -> bool);
+
+const NOT_NEGATIVE: Bound = ("a number of at least 0", |number| number >= 0.0);
+const SHARE: Bound = ("a share from 0 to 1", |number| (0.0..=1.0).contains(&number));
+
+/// Bounds of other numbers.
+const BOUNDS: [(Bound, &str); 6] = [
+    (("at least 1 update", |number| number >= 1.0), "every"),
     (
-        Bound::Positive,
+        ("a number above 0", |number| number > 0.0),
         "threshold divisor contrast deviation optimizer.learning_rate largest_gradient epsilon staircase.factor drop.factor \
          logits_scale local_response_norm.bias alpha scale limit",
     ),
-    (Bound::NotNegative, "brightness learning_rate weight_decay gamma power"),
-    (Bound::Finite, "mean beta value"),
-    (Bound::Share, "target_accuracy shift.share frozen_from decay linear_until"),
-    (Bound::Part, "momentum rho beta1 beta2 warm_up label_smoothing largest rate"),
+    (NOT_NEGATIVE, "brightness learning_rate weight_decay gamma power"),
+    (("a finite number", |_| true), "mean beta value"),
+    (SHARE, "target_accuracy shift.share frozen_from decay linear_until"),
+    // A share that is kept or dropped in each step.
+    (
+        ("from 0 to below 1", |number| (0.0..1.0).contains(&number)),
+        "momentum rho beta1 beta2 warm_up label_smoothing largest rate",
+    ),
 ];
 
 /// Checks each number that has a bound. `field` holds the value, and `around` is its parent field.
 ///
 /// They are one array because rustc 1.95 miscompiles two arguments: with optimization, `around` keeps the value of the
 /// first call.
-fn check_bounds(value: &Content, place: &Place, [around, field]: [&str; 2]) -> Checked {
+fn check_bounds(value: &FileValue, place: &KeyPath, [around, field]: [&str; 2]) -> Result<(), Mistake> {
     match value {
-        Content::Number(number) => {
+        FileValue::Number(number) => {
             let is_this = |name: &str| name == field || name.split_once('.') == Some((around, field));
+            if let Some((least, most, _)) = WHOLE.iter().find(|(.., names)| names.split(' ').any(is_this)) {
+                return check_whole(place, *number, *least, *most);
+            }
             let bound = BOUNDS.iter().find(|(_, names)| names.split(' ').any(is_this));
-            bound.map_or(Ok(()), |(bound, _)| bound.check(place, *number))
+            bound.map_or(Ok(()), |(bound, _)| check_number(place, *number, *bound))
         }
-        Content::List(items) => {
+        FileValue::List(items) => {
             let mut items = items.iter().enumerate();
             items.try_for_each(|(number, item)| check_bounds(item, &place.field(number), [around, field]))
         }
-        Content::Table(fields) => {
+        FileValue::Table(fields) => {
             fields.iter().try_for_each(|(name, value)| check_bounds(value, &place.field(name), [field, name]))
         }
-        Content::Text(_) | Content::Other(IgnoredAny) => Ok(()),
+        FileValue::Text(_) | FileValue::Other(IgnoredAny) => Ok(()),
     }
 }
 
-impl Bound {
-    fn check(self, value: &Place, number: f64) -> Checked {
-        let (is_allowed, allowed): (fn(f64) -> bool, _) = match self {
-            Self::Whole(least, most) => return check_whole(value, number, least, most),
-            Self::AtLeastOneUpdate => (|number| number >= 1.0, "at least 1 update"),
-            Self::Positive => (|number| number > 0.0, "a number above 0"),
-            Self::NotNegative => (|number| number >= 0.0, "a number of at least 0"),
-            Self::Finite => (|_| true, "a finite number"),
-            Self::Share => (|number| (0.0..=1.0).contains(&number), "a share from 0 to 1"),
-            Self::Part => (|number| (0.0..1.0).contains(&number), "from 0 to below 1"),
-        };
-        #[expect(clippy::cast_possible_truncation, reason = "as the engine reads many of them")]
-        let in_single_precision = f64::from(number as f32);
-        if [number, in_single_precision].into_iter().all(|number| number.is_finite() && is_allowed(number)) {
-            return Ok(());
-        }
-        Err(value.mistake(format!("must be {allowed}, but is {number}")))
+fn check_number(value: &KeyPath, number: f64, (allowed, is_allowed): Bound) -> Result<(), Mistake> {
+    #[expect(clippy::cast_possible_truncation, reason = "as the engine reads many of them")]
+    let in_single_precision = f64::from(number as f32);
+    if [number, in_single_precision].into_iter().all(|number| number.is_finite() && is_allowed(number)) {
+        return Ok(());
     }
+    Err(value.mistake(format!("must be {allowed}, but is {number}")))
 }
 
 /// Checks a number whose bounds may depend on other fields.
-pub(crate) fn check_whole(value: &Place, number: impl Into<f64>, least: u32, most: u32) -> Checked {
+pub(crate) fn check_whole(value: &KeyPath, number: impl Into<f64>, least: u32, most: u32) -> Result<(), Mistake> {
     let number = number.into();
     if (f64::from(least)..=f64::from(most)).contains(&number) {
         return Ok(());
@@ -106,8 +98,8 @@ pub(crate) fn check_whole(value: &Place, number: impl Into<f64>, least: u32, mos
     Err(value.mistake(format!("must be from {least} to {most}, but is {number}")))
 }
 
-pub(crate) fn workload(definition: &Definition, content: &Content) -> Result<Workload, Mistake> {
-    let root = Place::default();
+pub(crate) fn workload(definition: &WorkloadDefinition, content: &FileValue) -> Result<Workload, Mistake> {
+    let root = KeyPath::default();
     check_bounds(content, &root, ["", ""])?;
     let name = name(&root.field("name"), &definition.name)?;
     let title = line(&root.field("title"), &definition.title, 100)?;
@@ -151,15 +143,12 @@ pub(crate) fn workload(definition: &Definition, content: &Content) -> Result<Wor
 fn leak_text(text: &str) -> &'static str {
     static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = all.get(text) {
-        return known;
-    }
-    let text: &'static str = text.to_owned().leak();
-    all.insert(text);
-    text
+    let known = all.get(text).copied().unwrap_or_else(|| text.to_owned().leak());
+    all.insert(known);
+    known
 }
 
-fn name(value: &Place, name: &str) -> Result<&'static str, Mistake> {
+fn name(value: &KeyPath, name: &str) -> Result<&'static str, Mistake> {
     const MAX_NAME_LENGTH: usize = 40;
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if !name.starts_with(|c: char| c.is_ascii_lowercase())
@@ -178,7 +167,7 @@ fn name(value: &Place, name: &str) -> Result<&'static str, Mistake> {
 }
 
 /// Collapses whitespace in a text that is shown on one line.
-fn line(value: &Place, text: &str, longest: usize) -> Result<&'static str, Mistake> {
+fn line(value: &KeyPath, text: &str, longest: usize) -> Result<&'static str, Mistake> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() > longest || !line.chars().all(results::is_plain) {
         return Err(value.mistake(format!("it must be at most {longest} visible characters")));
@@ -186,7 +175,7 @@ fn line(value: &Place, text: &str, longest: usize) -> Result<&'static str, Mista
     Ok(leak_text(&line))
 }
 
-fn data_set(value: &Place, name: &str) -> Result<&'static DataSetDefinition, Mistake> {
+fn data_set(value: &KeyPath, name: &str) -> Result<&'static DataSetDefinition, Mistake> {
     engine::data_set(name).ok_or_else(|| {
         let known: Vec<&str> = engine::DATA_SETS.iter().map(|set| set.name.as_str()).collect();
         let close = did_you_mean(name, known.iter().copied());
@@ -194,7 +183,7 @@ fn data_set(value: &Place, name: &str) -> Result<&'static DataSetDefinition, Mis
     })
 }
 
-fn check_samples(root: &Place, definition: &Definition, set: &DataSetDefinition) -> Checked {
+fn check_samples(root: &KeyPath, definition: &WorkloadDefinition, set: &DataSetDefinition) -> Result<(), Mistake> {
     let all = set.train.samples;
     let mut trained = all;
     if let Some(TrainingRange { first, samples }) = definition.training_samples {
@@ -214,10 +203,10 @@ fn check_samples(root: &Place, definition: &Definition, set: &DataSetDefinition)
     Ok(())
 }
 
-fn check_points(value: &Place, points: &[(f64, f64)]) -> Checked {
+fn check_points(value: &KeyPath, points: &[(f64, f64)]) -> Result<(), Mistake> {
     for (number, (share, factor)) in points.iter().enumerate() {
-        Bound::Share.check(&value.field(number).field(0), *share)?;
-        Bound::NotNegative.check(&value.field(number).field(1), *factor)?;
+        check_number(&value.field(number).field(0), *share, SHARE)?;
+        check_number(&value.field(number).field(1), *factor, NOT_NEGATIVE)?;
     }
     if points.is_empty() || !points.is_sorted_by(|(one, _), (next, _)| one <= next) {
         return Err(value.mistake("it must have points, in the order of their shares of the training"));
@@ -226,30 +215,29 @@ fn check_points(value: &Place, points: &[(f64, f64)]) -> Checked {
 }
 
 fn input(
-    value: &Place,
-    preprocessing: &Preprocessing,
+    value: &KeyPath,
+    preprocessing: &PreprocessingOptions,
     set: &DataSetDefinition,
 ) -> Result<(InputRecipe, Shape), Mistake> {
-    let &Preprocessing { normalization, image_size, edge, flip, shift, brightness, contrast, .. } = preprocessing;
+    let &PreprocessingOptions { normalization, image_size, edge, flip, shift, brightness, contrast, .. } =
+        preprocessing;
     if matches!(set.origin, Origin::Stories(_)) {
-        if *preprocessing != Preprocessing::default() {
+        if *preprocessing != PreprocessingOptions::default() {
             return Err(value.mistake(format!("the samples of {} are words, so this is not possible", set.name)));
         }
         return Ok((InputRecipe::scaled(1.0), Shape::vector(set.train.features())));
     }
     let image = Shape::new(set.train.height, set.train.width, set.train.channels);
     let shape = image_size.map_or(image, |size| Shape { height: size, width: size, ..image });
-    let trouble = match normalization {
+    let wrong = |text: &str| Err(value.field("normalization").mistake(text));
+    match normalization {
         Normalization::WholeSet if shape.features() < image.features() => {
-            Some("`whole_set` is the mean of whole images, but `image_size` crops them")
+            return wrong("`whole_set` is the mean of whole images, but `image_size` crops them");
         }
         Normalization::LocalContrast if shape.channels != 3 || shape != image => {
-            Some("`local_contrast` is for whole color images")
+            return wrong("`local_contrast` is for whole color images");
         }
-        _ => None,
-    };
-    if let Some(text) = trouble {
-        return Err(value.field("normalization").mistake(text));
+        _ => {}
     }
     if contrast.is_some_and(|(low, high)| low > high) {
         return Err(value.field("contrast").mistake("the lower factor comes first"));

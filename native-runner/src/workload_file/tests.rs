@@ -26,21 +26,20 @@ fn recipe(workload: &Workload) -> Value {
 }
 
 #[test]
-fn documented_files_equal_the_built_in_networks() {
+fn every_file_of_the_documentation_describes_a_network() {
     for (file, name) in [("mnist-mlp.toml", "keras-mnist-mlp"), ("cifar10-cnn.json", "keras-cifar10-cnn")] {
         let own = load(&documented("workloads").join(file)).unwrap();
         assert_eq!(recipe(&own), recipe(&engine::workload(name).unwrap()), "{file}");
         assert!(!own.is_built_in() && own.title != own.name, "{file}");
     }
-}
-
-#[test]
-fn broad_file_and_every_file_of_the_documentation_describe_networks() {
     let files = fs::read_dir(documented("workloads")).unwrap().map(|entry| entry.unwrap().path());
     let names: Vec<&str> = files.map(|file| load(&file).unwrap_or_else(|error| panic!("{error}")).name).collect();
     assert!(names.len() >= 3 && names.contains(&"mnist-residual"), "{names:?}");
-    let broad = parse("broad.toml", BROAD, Language::Toml).unwrap_or_else(|error| panic!("{error}"));
-    assert!(broad.model.parameters().unwrap() > 0);
+    assert!(valid(BROAD).model.parameters().unwrap() > 0);
+}
+
+fn valid(text: &str) -> Workload {
+    parse("f.toml", text, Language::Toml).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -62,19 +61,12 @@ fn the_schema_asks_for_what_the_reader_asks_for() {
 
 #[test]
 fn name_alone_is_a_layer_without_options() {
-    let start = "name = \"mine\"\ndata_set = \"mnist\"\nbatch_size = 8\n\
-                 optimizer = { rule = { sgd = { momentum = 0 } }, learning_rate = 0.1 }\n";
-    let (first, last) = ("{ conv2d = { filters = 4, kernel_size = 3 } }", "{ dense = { units = 10 } }");
     for name in ["batch_norm", "layer_norm"] {
-        let parsed = |norm: String| {
-            let text = format!("{start}layers = [{first}, {norm}, {last}]");
-            parse("f", &text, Language::Toml).unwrap_or_else(|error| panic!("{error}"))
-        };
-        assert_eq!(recipe(&parsed(format!("\"{name}\""))), recipe(&parsed(format!("{{ {name} = {{}} }}"))));
+        let with = |norm: &str| recipe(&valid(&with_layers(&["{ conv2d = { filters = 4, kernel_size = 3 } }", norm])));
+        assert_eq!(with(&format!("\"{name}\"")), with(&format!("{{ {name} = {{}} }}")));
     }
-    let rule = start.replace("{ sgd = { momentum = 0 } }", "\"adam\"");
-    let error = parse("f", &format!("{rule}layers = [{last}]"), Language::Toml).unwrap_err();
-    assert!(error.contains("line 4") && error.contains("its options are missing"), "{error}");
+    let adam = with_layers(&[]).replace("{ sgd = { momentum = 0.9 } }", "\"adam\"");
+    assert_mistake(&adam, &["line 4", "its options are missing"]);
 }
 
 const START: &str = "name = \"mine\"\ndata_set = \"mnist\"\nbatch_size = 64\n";
@@ -344,13 +336,14 @@ proptest! {
 #[test]
 fn every_workload_can_be_written_as_a_file() {
     for workload in WORKLOADS.iter().map(|make| make()) {
-        let text = serde_json::to_string_pretty(&written(&workload)).unwrap();
-        let own = parse("own.json", &text, Language::Json).unwrap_or_else(|error| panic!("{}: {error}", workload.name));
-        assert_eq!(recipe(&own), recipe(&workload), "{}", workload.name);
-        // The file in the other language has the same recipe.
-        let toml = toml::to_string(&written(&workload)).unwrap();
-        let own = parse("own.toml", &toml, Language::Toml).unwrap_or_else(|error| panic!("{}: {error}", workload.name));
-        assert_eq!(recipe(&own), recipe(&workload), "{}", workload.name);
+        let written = written(&workload);
+        for (language, text) in [
+            (Language::Json, serde_json::to_string_pretty(&written).unwrap()),
+            (Language::Toml, toml::to_string(&written).unwrap()),
+        ] {
+            let own = parse(workload.name, &text, language).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(recipe(&own), recipe(&workload), "{}", workload.name);
+        }
     }
 }
 
@@ -457,15 +450,13 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
-const TOML: &str =
-    "name = \"x\"\n\n[optimizer]\nrule = { sgd = { momentum = 7 } }\n\n[[layers]]\ndropout = { rate = 2 }\n";
-
 #[test]
 fn line_is_shown_with_a_mark_below_the_place() {
+    let text = "name = \"x\"\n\n[[layers]]\ndropout = { rate = 2 }\n";
     let mark = format!("{}^", " ".repeat("dropout = { rate = ".len()));
-    let expected = format!("my.toml, line 7, column 20: too much\n  7 | dropout = {{ rate = 2 }}\n    | {mark}");
-    let start = TOML.find("2 }").unwrap();
-    assert_eq!(shown("my.toml", TOML, start..start + 1, "too much"), expected);
+    let expected = format!("my.toml, line 4, column 20: too much\n  4 | dropout = {{ rate = 2 }}\n    | {mark}");
+    let start = text.find("2 }").unwrap();
+    assert_eq!(shown("my.toml", text, start..start + 1, "too much"), expected);
     let text = "a = \"ä\"; b\nsecond\n";
     assert!(shown("f", text, 9..10, "m").starts_with("f, line 1, column 9: m"));
     assert_eq!(byte_of(text, 2, 3), text.find("cond").unwrap());

@@ -3,29 +3,26 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use results::comparison::Contender;
-use results::regression::{AccuracyVerdict, Change, Line, QUANTITIES, Regressions, Side, Verdict, device};
+use results::regression::{AccuracyVerdict, Line, QUANTITIES, Regressions, Side, Verdict, device};
 use results::{RunRecord, regression};
 
-use crate::commands::compare_records;
-use crate::commands::compare_records::{CompareRecordsArgs, Compared, build_sheet, percent_details};
-use crate::export::{Mark, Note, Report, Section};
+use crate::commands::compare_records::{self, CompareRecordsArgs, ComparedSides, build_sheet, percent_details};
+use crate::export::{NoteMark, ReportNote, ReportSection, TextReport};
 use crate::failure::Failure;
 use crate::figures::figure;
-use crate::records;
-use crate::records::KeptRecord;
-use crate::screen::{NONE, Table, TableColumn};
+use crate::records::{self, KeptRecord};
+use crate::screen::{NONE, TableColumn, TextColumn, TextTable};
 
-pub(crate) fn report(compared: &[Compared<'_>], notes: &[String]) -> Report {
-    let mut sections: Vec<Section> = compared.iter().flat_map(sections).collect();
+pub(crate) fn report(compared: &[ComparedSides<'_>], notes: &[String]) -> TextReport {
+    let mut sections: Vec<ReportSection> = compared.iter().flat_map(sections).collect();
     if let Some(first) = sections.first_mut() {
-        let chosen = notes.iter().map(|text| Note { mark: Mark::Plain, text: text.clone() });
+        let chosen = notes.iter().map(|text| ReportNote { mark: NoteMark::Plain, text: text.clone() });
         first.notes.splice(0..0, chosen);
     }
-    Report { headline: headline(compared), sections, sheet: build_sheet(compared) }
+    TextReport { headline: headline(compared), sections, sheet: build_sheet(compared) }
 }
 
-fn headline(compared: &[Compared<'_>]) -> Note {
+fn headline(compared: &[ComparedSides<'_>]) -> ReportNote {
     let lines = || compared.iter().flat_map(|of| of.regressions.lines.iter().map(move |line| (&of.regressions, line)));
     let failing = lines().filter(|(of, line)| line.verdict.fails(&of.rules)).count();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -39,41 +36,35 @@ fn headline(compared: &[Compared<'_>]) -> Note {
     let is_open = lines().any(|(_, line)| matches!(line.verdict, Verdict::PerhapsSlower | Verdict::Undecided));
     let is_slower = lines().any(|(_, line)| line.verdict == Verdict::Slower);
     let (mark, text) = match rules.fail_if_slower.map(percent_details) {
-        _ if failing > 0 => (Mark::Bad, format!("A regression. {counts}.")),
-        Some(limit) if is_open => (
-            Mark::Open,
-            format!("No regression is certain, but a loss of more than {limit} is not excluded. {counts}."),
-        ),
-        Some(limit) => (Mark::Good, format!("No regression of more than {limit}. {counts}.")),
-        None if is_slower => (Mark::Careful, format!("{counts}.")),
-        None if is_open => (Mark::Open, format!("{counts}.")),
-        None => (Mark::Good, format!("{counts}.")),
+        _ if failing > 0 => (NoteMark::Bad, "A regression. ".to_owned()),
+        Some(limit) if is_open => {
+            (NoteMark::Open, format!("No regression is certain, but a loss of more than {limit} is not excluded. "))
+        }
+        Some(limit) => (NoteMark::Good, format!("No regression of more than {limit}. ")),
+        None if is_slower => (NoteMark::Careful, String::new()),
+        None if is_open => (NoteMark::Open, String::new()),
+        None => (NoteMark::Good, String::new()),
     };
-    Note { mark, text }
+    ReportNote { mark, text: format!("{text}{counts}.") }
 }
 
-fn sections(of: &Compared<'_>) -> Vec<Section> {
+fn sections(of: &ComparedSides<'_>) -> Vec<ReportSection> {
     let regressions = &of.regressions;
     let names = names(&regressions.lines);
-    let shown: Vec<(&Line, &String)> = regressions
-        .lines
-        .iter()
-        .zip(&names)
-        .filter(|(line, _)| line.verdict.is_told() || line.throughput.is_some())
+    let lines = || regressions.lines.iter().zip(&names);
+    let shown: Vec<(&Line, &String)> =
+        lines().filter(|(line, _)| line.verdict.is_told() || line.throughput.is_some()).collect();
+    let mismatches = regressions.mismatches.iter();
+    let mut notes: Vec<ReportNote> = mismatches
+        .map(|mismatch| ReportNote { mark: NoteMark::Careful, text: format!("Not fully comparable: {mismatch}.") })
         .collect();
-    let mut notes: Vec<Note> = regressions
-        .mismatches
-        .iter()
-        .map(|mismatch| Note { mark: Mark::Careful, text: format!("Not fully comparable: {mismatch}.") })
-        .collect();
-    let of_lines = regressions.lines.iter().zip(&names);
-    notes.extend(of_lines.flat_map(|(line, name)| compare_records::notes(line, name, &regressions.rules)));
+    notes.extend(lines().flat_map(|(line, name)| compare_records::notes(line, name, &regressions.rules)));
     if regressions.lines.iter().any(|line| line.throughput.is_some() && runs(line) == Some([1, 1])) {
         let text = "With a single run per side, the interval only covers the windows within a run, which vary less \
                     than separate runs do; make three to five runs a side, alternating between the sides.";
-        notes.push(Note { mark: Mark::Plain, text: text.to_owned() });
+        notes.push(ReportNote { mark: NoteMark::Plain, text: text.to_owned() });
     }
-    let mut sections = vec![Section {
+    let mut sections = vec![ReportSection {
         title: format!("{} against {}", of.candidate.name, of.baseline.name),
         conditions: conditions(of),
         table: (!shown.is_empty()).then(|| verdicts(&shown)),
@@ -82,12 +73,12 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
     }];
     let compared: Vec<(&Line, &String)> = shown.iter().filter(|(line, _)| !line.changes.is_empty()).copied().collect();
     if !compared.is_empty() {
-        sections.push(Section {
+        sections.push(ReportSection {
             title: "Other metrics".to_owned(),
             conditions: "candidate over baseline: below 1 is less time or memory; accuracy in points".to_owned(),
             table: Some(others(&compared)),
-            notes: Vec::new(),
             is_detail: true,
+            ..ReportSection::default()
         });
     }
     sections.extend(surroundings(regressions));
@@ -97,8 +88,7 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
 /// Returns the shortest names that distinguish the lines.
 fn names(lines: &[Line]) -> Vec<String> {
     let contender = |line: &Line| line.key.contender();
-    let first: Option<Contender> = lines.first().map(contender);
-    let has_one = lines.iter().all(|line| Some(contender(line)) == first);
+    let has_one = common(lines.iter().map(contender)).is_some();
     let name = |line: &Line| {
         let key = &line.key;
         let twins = |other: &&Line| other.key.workload == key.workload && contender(other) == contender(line);
@@ -114,16 +104,14 @@ fn names(lines: &[Line]) -> Vec<String> {
     lines.iter().map(name).collect()
 }
 
-fn conditions(of: &Compared<'_>) -> String {
+fn conditions(of: &ComparedSides<'_>) -> String {
     let lines = &of.regressions.lines;
     let mut parts = Vec::new();
     if let Some(runs) = common(lines.iter().filter_map(runs)) {
         let [before, after] = runs;
         parts.push(format!("{after} {} against {before}", if after == 1 { "run" } else { "runs" }));
     }
-    let commits =
-        |group: &Group| join_texts(group.records.iter().map(|kept| kept.record.provenance.commit.as_str()), ", ");
-    let [before, after] = [of.baseline, of.candidate].map(commits);
+    let [before, after] = [of.baseline, of.candidate].map(|group| join_commits(&group.records));
     if before != after {
         parts.push(format!("commit {after} against {before}"));
     }
@@ -131,6 +119,10 @@ fn conditions(of: &Compared<'_>) -> String {
     let devices = [of.baseline, of.candidate].into_iter().flat_map(|group| &group.records);
     parts.extend(common(devices.map(|kept| device(&kept.record))));
     parts.join(" · ")
+}
+
+fn join_commits(records: &[KeptRecord]) -> String {
+    join_texts(records.iter().map(|kept| kept.record.provenance.commit.as_str()), ", ")
 }
 
 fn join_texts<T: AsRef<str> + Ord>(texts: impl Iterator<Item = T>, separator: &str) -> String {
@@ -148,68 +140,60 @@ fn runs(line: &Line) -> Option<[usize; 2]> {
     Some([completed(&line.baseline)?, completed(&line.candidate)?])
 }
 
-fn verdicts(lines: &[(&Line, &String)]) -> Table {
-    let column = |name: &str, cell: &dyn Fn(&Line) -> Option<String>| {
-        TableColumn::new(name, lines.iter().map(|(line, _)| cell(line)))
-    };
+fn verdicts(lines: &[(&Line, &String)]) -> TextTable {
     // The unit is in the heading.
     let rate = |value: f64| figure("samples_per_second", value).replace(" samples/s", "");
-    let mut columns = vec![
-        column("baseline\nsamples/s", &|line| line.throughput.map(|of| rate(of.baseline))),
-        column("candidate\nsamples/s", &|line| line.throughput.map(|of| rate(of.candidate))),
-        column("ratio\n", &|line| line.throughput.map(|of| format!("{:.3}", of.ratio.value))),
-        column("95 %\ninterval", &|line| {
-            line.throughput.and_then(|of| of.ratio.interval).map(|of| format!("{:.3}–{:.3}", of.low, of.high))
-        }),
-    ];
-    if common(lines.iter().map(|(line, _)| runs(line))).is_none() {
-        columns.push(column("runs\n", &|line| runs(line).map(|[before, after]| format!("{before}, {after}"))));
-    }
-    columns.push(column("verdict\n", &|line| Some(line.verdict.words().to_owned())));
-    Table { titles: lines.iter().map(|(_, name)| (*name).clone()).collect(), columns }
+    let has_runs = common(lines.iter().map(|(line, _)| runs(line))).is_none();
+    let mut table = TextTable::of(
+        lines,
+        |(_, name)| (*name).clone(),
+        &[
+            ("baseline\nsamples/s", &|(line, _)| Some(rate(line.throughput?.baseline))),
+            ("candidate\nsamples/s", &|(line, _)| Some(rate(line.throughput?.candidate))),
+            ("ratio\n", &|(line, _)| Some(format!("{:.3}", line.throughput?.ratio.value))),
+            ("95 %\ninterval", &|(line, _)| {
+                line.throughput?.ratio.interval.map(|of| format!("{:.3}–{:.3}", of.low, of.high))
+            }),
+            ("runs\n", &|(line, _)| runs(line).map(|[before, after]| format!("{before}, {after}"))),
+            ("verdict\n", &|(line, _)| Some(line.verdict.words().to_owned())),
+        ],
+    );
+    table.columns.retain(|column| has_runs || column.name != "runs\n");
+    table
 }
 
-fn others(lines: &[(&Line, &String)]) -> Table {
-    let cell = |line: &Line, index: usize| line.changes.get(index).and_then(ratio).unwrap_or_else(|| NONE.to_owned());
-    let mut columns: Vec<TableColumn> = QUANTITIES
-        .iter()
-        .enumerate()
-        .map(|(index, quantity)| TableColumn {
-            // The two words are on separate lines.
-            name: quantity.title.replace(' ', "\n"),
-            cells: lines.iter().map(|(line, _)| cell(line, index)).collect(),
-        })
-        .collect();
-    let accuracy = |line: &Line| {
+fn others(lines: &[(&Line, &String)]) -> TextTable {
+    let accuracy: TextColumn<'_, (&Line, &String)> = ("accuracy\npoints", &|(line, _)| {
         let accuracy = line.accuracy.as_ref().filter(|of| of.verdict != AccuracyVerdict::OtherSteps)?;
         // A value that rounds to zero has no sign.
         let points = accuracy.difference * 100.0;
         Some(if points.abs() < 0.005 { "0.00".to_owned() } else { format!("{points:+.2}") })
-    };
-    columns.push(TableColumn {
-        name: "accuracy\npoints".to_owned(),
-        cells: lines.iter().map(|(line, _)| accuracy(line).unwrap_or_else(|| NONE.to_owned())).collect(),
     });
-    Table { titles: lines.iter().map(|(_, name)| (*name).clone()).collect(), columns }
+    let mut table = TextTable::of(lines, |(_, name)| (*name).clone(), &[accuracy]);
+    let quantities = QUANTITIES.iter().enumerate().map(|(index, quantity)| {
+        let ratio = |line: &Line| Some(format!("{:.2}", line.changes.get(index)?.ratio?.value));
+        // The two words are on separate lines.
+        TableColumn::new(&quantity.title.replace(' ', "\n"), lines.iter().map(|(line, _)| ratio(line)))
+    });
+    table.columns.splice(0..0, quantities);
+    table
 }
 
-fn ratio(change: &Change) -> Option<String> {
-    change.ratio.map(|ratio| format!("{:.2}", ratio.value))
-}
-
-fn surroundings(regressions: &Regressions) -> Option<Section> {
-    let said = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
+fn surroundings(regressions: &Regressions) -> Option<ReportSection> {
     let notes = regressions.differences.iter().map(|difference| {
-        let values: Vec<String> = difference.values.iter().map(said).collect();
-        Note { mark: Mark::Plain, text: format!("{}: {}", difference.what.replace('_', " "), values.join(" → ")) }
+        let values: Vec<&str> = difference.values.iter().map(|value| value.as_deref().unwrap_or(NONE)).collect();
+        ReportNote {
+            mark: NoteMark::Plain,
+            text: format!("{}: {}", difference.what.replace('_', " "), values.join(" → ")),
+        }
     });
-    let notes: Vec<Note> = notes.collect();
-    (!notes.is_empty()).then(|| Section {
+    let notes: Vec<ReportNote> = notes.collect();
+    (!notes.is_empty()).then(|| ReportSection {
         title: "Differences in the environment".to_owned(),
         conditions: "baseline → candidate".to_owned(),
-        table: None,
         notes,
         is_detail: true,
+        ..ReportSection::default()
     })
 }
 
@@ -228,23 +212,18 @@ pub(crate) fn choose(
     } else {
         |one, other| one.suite == other.suite
     };
-    let mut left_out = [
-        (0, "from other commits"),
-        (0, "from other devices"),
-        (0, "from other suites or versions"),
-        (0, "that are also in the candidate"),
-    ];
+    let (mut other_devices, mut other_suites, mut candidates_too) = (0, 0, 0);
     let mut fitting = Vec::new();
     for kept in baseline {
         let is_like = |same: fn(&RunRecord, &RunRecord) -> bool| {
             !kept.is_of_folder || candidates.iter().any(|other| same(&kept.record, &other.record))
         };
         if kept.is_of_folder && candidates.iter().any(|other| other.record == kept.record) {
-            left_out[3].0 += 1;
+            candidates_too += 1;
         } else if !is_like(same_suite) {
-            left_out[2].0 += 1;
+            other_suites += 1;
         } else if !allow_mismatch && !is_like(|one, other| regression::device(one) == regression::device(other)) {
-            left_out[1].0 += 1;
+            other_devices += 1;
         } else {
             fitting.push(kept);
         }
@@ -256,7 +235,12 @@ pub(crate) fn choose(
         None => !kept.is_of_folder || newest == Some(kept.record.provenance.commit.as_str()),
     };
     let (chosen, others): (Vec<_>, Vec<_>) = fitting.into_iter().partition(is_chosen);
-    left_out[0].0 = others.len();
+    let left_out = [
+        (others.len(), "from other commits"),
+        (other_devices, "from other devices"),
+        (other_suites, "from other suites or versions"),
+        (candidates_too, "that are also in the candidate"),
+    ];
     let left_out: Vec<String> =
         left_out.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     let left_out = if left_out.is_empty() { String::new() } else { format!("Left out: {}.", left_out.join(", ")) };
@@ -272,21 +256,19 @@ pub(crate) fn choose(
         None => String::new(),
     };
     let taken = chosen.len();
-    let names = join_texts(chosen.iter().map(|kept| kept.record.provenance.commit.as_str()), ", ");
+    let names = join_commits(&chosen);
     let note = format!("The baseline has {taken} of {all} records, from commit {names}{how}. {left_out}");
     Ok((chosen, Some(note)))
 }
 
+/// Lists the commits by their newest record.
 fn commits(records: &[KeptRecord]) -> Vec<String> {
-    let mut by_time: Vec<(f64, &str)> = records
-        .iter()
-        .map(|kept| (kept.record.provenance.started_unix_seconds, kept.record.provenance.commit.as_str()))
-        .collect();
-    by_time.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut by_time: Vec<_> = records.iter().map(|kept| &kept.record.provenance).collect();
+    by_time.sort_by(|a, b| a.started_unix_seconds.total_cmp(&b.started_unix_seconds));
     let mut commits: Vec<String> = Vec::new();
-    for (_, commit) in by_time {
-        commits.retain(|other| other != commit);
-        commits.push(commit.to_owned());
+    for provenance in by_time {
+        commits.retain(|other| *other != provenance.commit);
+        commits.push(provenance.commit.clone());
     }
     commits
 }
@@ -310,15 +292,15 @@ fn nothing_left(candidates: &[&KeptRecord], commit: Option<&str>, commits: &[Str
     Failure::Usage(format!("the baseline has no record of suite {suites} on {devices}{commit}. {left_out}"))
 }
 
-pub(crate) struct Group {
+pub(crate) struct RecordGroup {
     /// The path, or the first of several.
     pub(crate) name: String,
     pub(crate) records: Vec<KeptRecord>,
 }
 
 pub(crate) struct Sides {
-    pub(crate) baseline: Group,
-    pub(crate) candidates: Vec<Group>,
+    pub(crate) baseline: RecordGroup,
+    pub(crate) candidates: Vec<RecordGroup>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -330,9 +312,8 @@ impl Sides {
             let option = option.display();
             return Err(Failure::Usage(format!("everything after `--` is a path; put {option} before it")));
         }
-        let inputs =
-            baseline.iter().chain(candidates.iter().copied().flatten()).filter(|path| **path == Path::new("-"));
-        if inputs.count() > 1 {
+        let paths = baseline.iter().chain(candidates.iter().copied().flatten());
+        if paths.filter(|path| **path == Path::new("-")).count() > 1 {
             return Err(Failure::Usage("`-` was given twice, but standard input can be read only once".to_owned()));
         }
         let mut notes = Vec::new();
@@ -372,7 +353,7 @@ fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>)
     }
 }
 
-fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<Group, Failure> {
+fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<RecordGroup, Failure> {
     let mut kept: Vec<KeptRecord> = Vec::new();
     for path in paths {
         let found = records::read(path)?;
@@ -393,10 +374,8 @@ fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<Group, Failure> {
             }
         }
     }
-    let first = paths.first().map_or_else(String::new, |path| match path.display().to_string() {
-        input if input == "-" => "standard input".to_owned(),
-        path => path,
-    });
+    let first = paths.first().map(|path| path.display().to_string()).unwrap_or_default();
+    let first = if first == "-" { "standard input".to_owned() } else { first };
     let name = if paths.len() > 1 { format!("{first} and {} more", paths.len() - 1) } else { first };
-    Ok(Group { name, records: kept })
+    Ok(RecordGroup { name, records: kept })
 }

@@ -14,18 +14,20 @@ use results::{Provenance, RunRecord};
 use serde::Serialize;
 use view::table::{Sheet, SheetCell};
 
-use crate::commands::compare_records::findings::{Group, Sides};
-use crate::export::{Format, Mark, Note};
+use crate::cli::number;
+use crate::commands::compare_records::findings::{RecordGroup, Sides};
+use crate::export::{Format, NoteMark, ReportNote};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
 use crate::machine::provenance;
+use crate::records::KeptRecord;
 
 const DOCUMENT_VERSION: u32 = 1;
 /// Number of reasons that are shown if nothing can be compared.
 const MAX_REASONS: usize = 8;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct ComparisonDocument<'a> {
     schema_version: u32,
     baseline: SideDocument<'a>,
     candidates: Vec<CandidateDocument<'a>>,
@@ -55,9 +57,9 @@ struct CandidateDocument<'a> {
     regressions: &'a Regressions,
 }
 
-pub(crate) struct Compared<'a> {
-    baseline: &'a Group,
-    candidate: &'a Group,
+pub(crate) struct ComparedSides<'a> {
+    baseline: &'a RecordGroup,
+    candidate: &'a RecordGroup,
     regressions: Regressions,
 }
 
@@ -68,9 +70,9 @@ pub(crate) fn compare_records(arguments: &CompareRecordsArgs) -> Result<(), Fail
     let baseline = records(&sides.baseline);
     let beside = |candidate| {
         let regressions = compare(&baseline, &records(candidate), rules);
-        Compared { baseline: &sides.baseline, candidate, regressions }
+        ComparedSides { baseline: &sides.baseline, candidate, regressions }
     };
-    let compared: Vec<Compared<'_>> = sides.candidates.iter().map(beside).collect();
+    let compared: Vec<ComparedSides<'_>> = sides.candidates.iter().map(beside).collect();
     refuse_mismatches(&compared, arguments)?;
     refuse_nothing(&compared)?;
     if let Some(target) = &arguments.json {
@@ -82,11 +84,11 @@ pub(crate) fn compare_records(arguments: &CompareRecordsArgs) -> Result<(), Fail
     conclude(&compared).and(shown)
 }
 
-fn records(group: &Group) -> Vec<RunRecord> {
+fn records(group: &RecordGroup) -> Vec<RunRecord> {
     group.records.iter().map(|kept| kept.record.clone()).collect()
 }
 
-fn refuse_mismatches(compared: &[Compared<'_>], arguments: &CompareRecordsArgs) -> Result<(), Failure> {
+fn refuse_mismatches(compared: &[ComparedSides<'_>], arguments: &CompareRecordsArgs) -> Result<(), Failure> {
     if arguments.fail_if_slower.is_none() || arguments.allow_mismatch {
         return Ok(());
     }
@@ -99,8 +101,8 @@ fn refuse_mismatches(compared: &[Compared<'_>], arguments: &CompareRecordsArgs) 
     Err(Failure::Usage(format!("the speeds cannot be compared: {}; {advice}", texts.join("; "))))
 }
 
-fn refuse_nothing(compared: &[Compared<'_>]) -> Result<(), Failure> {
-    let has_any = |of: &Compared<'_>| of.regressions.has_verdicts() || of.regressions.failures().next().is_some();
+fn refuse_nothing(compared: &[ComparedSides<'_>]) -> Result<(), Failure> {
+    let has_any = |of: &ComparedSides<'_>| of.regressions.has_verdicts() || of.regressions.failures().next().is_some();
     if compared.iter().any(has_any) {
         return Ok(());
     }
@@ -116,26 +118,23 @@ fn refuse_nothing(compared: &[Compared<'_>]) -> Result<(), Failure> {
     Err(Failure::Usage(format!("nothing can be compared\n{}\n{advice}", reasons.join("\n"))))
 }
 
-fn document<'a>(sides: &'a Sides, compared: &'a [Compared<'a>]) -> Document<'a> {
-    let side = |group: &'a Group| SideDocument {
-        name: &group.name,
-        records: group
-            .records
-            .iter()
-            .map(|kept| RecordDocument {
-                place: &kept.place,
-                commit: &kept.record.provenance.commit,
-                seed: kept.record.requested.seed,
-                started_unix_seconds: kept.record.provenance.started_unix_seconds,
-            })
-            .collect(),
+fn document<'a>(sides: &'a Sides, compared: &'a [ComparedSides<'a>]) -> ComparisonDocument<'a> {
+    let record = |kept: &'a KeptRecord| RecordDocument {
+        place: &kept.place,
+        commit: &kept.record.provenance.commit,
+        seed: kept.record.requested.seed,
+        started_unix_seconds: kept.record.provenance.started_unix_seconds,
     };
-    let candidate = |of: &'a Compared<'a>| CandidateDocument {
+    let side = |group: &'a RecordGroup| SideDocument {
+        name: &group.name,
+        records: group.records.iter().map(record).collect(),
+    };
+    let candidate = |of: &'a ComparedSides<'a>| CandidateDocument {
         side: side(of.candidate),
         fails: of.regressions.failures().next().is_some(),
         regressions: &of.regressions,
     };
-    Document {
+    ComparisonDocument {
         schema_version: DOCUMENT_VERSION,
         baseline: side(&sides.baseline),
         candidates: compared.iter().map(candidate).collect(),
@@ -144,7 +143,7 @@ fn document<'a>(sides: &'a Sides, compared: &'a [Compared<'a>]) -> Document<'a> 
     }
 }
 
-fn conclude(compared: &[Compared<'_>]) -> Result<(), Failure> {
+fn conclude(compared: &[ComparedSides<'_>]) -> Result<(), Failure> {
     let failures = compared.iter().flat_map(|of| of.regressions.failures());
     let failures: Vec<String> = failures.map(|line| format!("{}: {}", line.key, reason(line))).collect();
     if failures.is_empty() { Ok(()) } else { Err(Failure::Regression(failures.join("\n"))) }
@@ -204,11 +203,9 @@ pub(crate) struct CompareRecordsArgs {
 
 /// Parses a share such as `5%`. A bare number would be ambiguous.
 fn percent(text: &str) -> Result<f64, String> {
-    let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    match number {
-        Some(percent) if (0.0..100.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err("it must be a percentage from 0% and below 100%, such as 5%".to_owned()),
-    }
+    let wrong = "it must be a percentage from 0% and below 100%, such as 5%";
+    let text = text.trim().strip_suffix('%').ok_or(wrong)?;
+    Ok(number(text.trim(), |percent| (0.0..100.0).contains(&percent), wrong)? / 100.0)
 }
 
 /// Parses a commit prefix that git would accept.
@@ -219,7 +216,7 @@ fn commit(text: &str) -> Result<String, String> {
 }
 
 /// Returns a row of unrounded values for each line.
-pub(crate) fn build_sheet(compared: &[Compared<'_>]) -> Sheet {
+pub(crate) fn build_sheet(compared: &[ComparedSides<'_>]) -> Sheet {
     let mut sheet = Sheet::default();
     for of in compared {
         for line in &of.regressions.lines {
@@ -231,7 +228,7 @@ pub(crate) fn build_sheet(compared: &[Compared<'_>]) -> Sheet {
     sheet
 }
 
-fn cells(of: &Compared<'_>, line: &Line) -> Vec<(String, SheetCell)> {
+fn cells(of: &ComparedSides<'_>, line: &Line) -> Vec<(String, SheetCell)> {
     let mut cells: Vec<(String, SheetCell)> = Vec::new();
     let mut add = |name: &str, cell: SheetCell| cells.push((name.to_owned(), cell));
     add("baseline", of.baseline.name.clone().into());
@@ -291,53 +288,49 @@ pub(crate) fn reason(line: &Line) -> String {
         verdict => {
             let ratio = line.throughput.map(|throughput| throughput.ratio);
             let interval = ratio.and_then(|ratio| ratio.interval);
-            let interval = interval.map(|of| format!(", between {:.3} and {:.3}", of.low, of.high)).unwrap_or_default();
-            let ratio =
-                ratio.map(|ratio| format!("{:.3} of the baseline's throughput", ratio.value)).unwrap_or_default();
-            format!("{}, {ratio}{interval}", verdict.words())
+            let interval = interval.map(|of| format!(", between {:.3} and {:.3}", of.low, of.high));
+            let ratio = ratio.map(|ratio| format!("{:.3} of the baseline's throughput", ratio.value));
+            format!("{}, {}{}", verdict.words(), ratio.unwrap_or_default(), interval.unwrap_or_default())
         }
     }
 }
 
-pub(crate) fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<Note> {
+pub(crate) fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<ReportNote> {
     let mut notes = Vec::new();
-    let mut add = |mark, text: String| notes.push(Note { mark, text: format!("{name}: {text}") });
+    let mut add = |mark, text: String| notes.push(ReportNote { mark, text: format!("{name}: {text}") });
     let tolerance = rules.fail_if_slower.map(percent_details);
     match &line.verdict {
         Verdict::Faster | Verdict::Tied => {}
         Verdict::Undecided => {
             let text = format!("{}; make more or longer runs on each side to decide.", reason(line));
-            add(Mark::Open, text);
+            add(NoteMark::Open, text);
         }
-        verdict if verdict.fails(rules) => add(Mark::Bad, format!("{}.", reason(line))),
+        verdict if verdict.fails(rules) => add(NoteMark::Bad, format!("{}.", reason(line))),
         Verdict::PerhapsSlower => {
             let limit = tolerance.unwrap_or_default();
             let text = format!("{}; a loss of more than {limit} can be neither shown nor excluded.", reason(line));
-            add(Mark::Open, text);
+            add(NoteMark::Open, text);
         }
         Verdict::SlightlySlower => {
             let limit = tolerance.unwrap_or_default();
-            add(Mark::Careful, format!("{}, within the allowed loss of {limit}.", reason(line)));
+            add(NoteMark::Careful, format!("{}, within the allowed loss of {limit}.", reason(line)));
         }
         Verdict::Slower | Verdict::Broken { .. } | Verdict::Untold { .. } => {
-            add(Mark::Careful, format!("{}.", reason(line)))
+            add(NoteMark::Careful, format!("{}.", reason(line)))
         }
-        Verdict::OnlyInBaseline | Verdict::OnlyInCandidate => add(Mark::Plain, format!("{}.", reason(line))),
+        Verdict::OnlyInBaseline | Verdict::OnlyInCandidate => add(NoteMark::Plain, format!("{}.", reason(line))),
     }
     for (side, whose) in [(&line.baseline, "baseline"), (&line.candidate, "candidate")] {
         for text in side.iter().flat_map(|side| about_side(side, whose)) {
-            add(Mark::Careful, text);
+            add(NoteMark::Careful, text);
         }
     }
-    for (mark, text) in accuracy(line).into_iter().chain(target(line)) {
+    let changes = QUANTITIES.iter().zip(&line.changes);
+    let changes =
+        changes.filter_map(|(quantity, change)| Some((NoteMark::Careful, describe_change(quantity, change)?)));
+    let variants = variants(line).map(|text| (NoteMark::Plain, text));
+    for (mark, text) in accuracy(line).into_iter().chain(target(line)).chain(changes).chain(variants) {
         add(mark, text);
-    }
-    for text in QUANTITIES.iter().zip(&line.changes).filter_map(|(quantity, change)| describe_change(quantity, change))
-    {
-        add(Mark::Careful, text);
-    }
-    if let Some(text) = variants(line) {
-        add(Mark::Plain, text);
     }
     notes
 }
@@ -355,7 +348,7 @@ fn about_side(side: &Side, whose: &str) -> Vec<String> {
     texts
 }
 
-fn accuracy(line: &Line) -> Option<(Mark, String)> {
+fn accuracy(line: &Line) -> Option<(NoteMark, String)> {
     let accuracy = line.accuracy.as_ref()?;
     let shares = format!("{:.2} % against {:.2} %", accuracy.candidate * 100.0, accuracy.baseline * 100.0);
     let points = |share: f64| format!("{:.2} points", share.abs() * 100.0);
@@ -367,23 +360,20 @@ fn accuracy(line: &Line) -> Option<(Mark, String)> {
         format!("where {by} explains {}", points(allowance.difference))
     });
     let difference = points(accuracy.difference);
-    match accuracy.verdict {
-        AccuracyVerdict::Alike => None,
-        AccuracyVerdict::Lower => {
-            Some((Mark::Careful, format!("the accuracy is lower, {shares}: {difference} {explained}.")))
-        }
-        AccuracyVerdict::Higher => {
-            Some((Mark::Plain, format!("the accuracy is higher, {shares}: {difference} {explained}.")))
-        }
+    let (mark, how) = match accuracy.verdict {
+        AccuracyVerdict::Alike => return None,
+        AccuracyVerdict::Lower => (NoteMark::Careful, "lower"),
+        AccuracyVerdict::Higher => (NoteMark::Plain, "higher"),
         AccuracyVerdict::OtherSteps => {
             let text = "the runs did not train the same number of steps, so accuracies are not compared; set --epochs \
                         to give all runs the same work.";
-            Some((Mark::Plain, text.to_owned()))
+            return Some((NoteMark::Plain, text.to_owned()));
         }
-    }
+    };
+    Some((mark, format!("the accuracy is {how}, {shares}: {difference} {explained}.")))
 }
 
-fn target(line: &Line) -> Option<(Mark, String)> {
+fn target(line: &Line) -> Option<(NoteMark, String)> {
     let (before, after) = (line.baseline.as_ref()?, line.candidate.as_ref()?);
     let always = |side: &Side| side.reached_target == side.completed;
     if before.completed == 0 || after.completed == 0 || always(before) == always(after) {
@@ -395,7 +385,7 @@ fn target(line: &Line) -> Option<(Mark, String)> {
         share(after),
         share(before)
     );
-    Some((if always(before) { Mark::Careful } else { Mark::Plain }, text))
+    Some((if always(before) { NoteMark::Careful } else { NoteMark::Plain }, text))
 }
 
 fn describe_change(quantity: &Quantity, change: &Change) -> Option<String> {
@@ -446,9 +436,6 @@ mod tests {
 
     #[test]
     fn a_tolerance_is_shown_as_it_was_typed() {
-        assert_eq!(
-            (percent_details(0.05), percent_details(0.025), percent_details(0.07)),
-            ("5 %".to_owned(), "2.5 %".to_owned(), "7 %".to_owned())
-        );
+        assert_eq!([0.05, 0.025, 0.07].map(percent_details), ["5 %", "2.5 %", "7 %"]);
     }
 }

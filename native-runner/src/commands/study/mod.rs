@@ -10,7 +10,7 @@ use clap::Args;
 use results::Date;
 use serde::Serialize;
 
-use crate::cli::{DataArgs, ProgramArgs, host_and_port, positive_seconds, short_text};
+use crate::cli::{DataArgs, ProgramArgs, host_and_port, number, positive_seconds, short_text};
 use crate::commands::upload::ConsentArgs;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
@@ -18,10 +18,10 @@ use crate::leaderboard::Address;
 use crate::machine::provenance;
 use crate::program::NamedProgram;
 use crate::screen::{Screen, quoted};
-use crate::study::cell::{Cell, Filter};
-use crate::study::definition::{Definition, STUDIES, load, schema};
-use crate::study::folder::{Finished, Folder, Plan};
-use crate::study::matrix::Machine;
+use crate::study::cell::{CellFilter, StudyCell};
+use crate::study::definition::{STUDIES, StudyDefinition, load, schema};
+use crate::study::folder::{FinishedCell, Folder, StudyPlan};
+use crate::study::matrix::Host;
 use crate::workload_file::is_file_name;
 
 const STUDIES_FOLDER: &str = "studies";
@@ -33,7 +33,7 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     let Some(name) = &arguments.study else { return list(arguments.json.as_ref()) };
     let (short_name, text) = load(name)?;
     let definition =
-        Definition::parse(&text).map_err(|error| Failure::Usage(format!("{name}: {}", error.trim_end())))?;
+        StudyDefinition::parse(&text).map_err(|error| Failure::Usage(format!("{name}: {}", error.trim_end())))?;
     if arguments.print {
         return JsonTarget::StandardOutput.write(text.trim_end());
     }
@@ -41,11 +41,11 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
         refuse_options_of_runs(arguments)?;
     }
     let definition = definition.in_folder(Path::new(name).parent().unwrap_or(Path::new("")));
-    let definition = definition.with_networks_of(&arguments.workload_files);
-    let definition = definition.on(&arguments.backends, &arguments.adapters, &arguments.external.programs);
+    let StudyArgs { workload_files, backends, adapters, external, .. } = arguments;
+    let definition = definition.with_options(workload_files, backends, adapters, &external.programs);
     definition.named_programs().map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
-    let machine = Machine::this(arguments.remote.is_some());
-    let plan = Plan::new(&short_name, definition, arguments.scale, machine);
+    let machine = Host::this(arguments.remote.is_some());
+    let plan = StudyPlan::new(&short_name, definition, arguments.scale, machine);
     let plan = plan.map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     // The folder is the same for the whole day, so that the study is resumed.
     let folder = arguments.output.clone().unwrap_or_else(|| {
@@ -65,18 +65,16 @@ fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
         ("--program", !arguments.external.programs.is_empty()),
         ("--remote", arguments.remote.is_some()),
     ];
-    if let Some((option, _)) = asked.iter().find(|(_, is_asked)| *is_asked) {
-        let text = format!("{option} is for studies that train networks, but this study measures Gradmark's kernels");
-        return Err(Failure::Usage(text));
+    match asked.iter().find(|(_, is_asked)| *is_asked) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::Usage(format!(
+            "{option} is for studies that train networks, but this study measures Gradmark's kernels"
+        ))),
     }
-    if cfg!(feature = "wgsl") {
-        return Ok(());
-    }
-    Err(Failure::Usage("this program was built without the backend wgsl, whose kernels this study measures".to_owned()))
 }
 
 /// Prints a note about an unfinished run of the same study from another day.
-fn mention_unfinished(plan: &Plan) -> Result<(), Failure> {
+fn mention_unfinished(plan: &StudyPlan) -> Result<(), Failure> {
     let begins = format!("{}-", plan.name);
     let entries = fs::read_dir(STUDIES_FOLDER).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = entries
@@ -107,9 +105,9 @@ fn resume(folder: &Path) -> String {
 }
 
 /// Returns the requested cells with their position in the order, from 1.
-fn select_cells<'a>(arguments: &StudyArgs, plan: &'a Plan) -> Result<Vec<(usize, &'a Cell)>, Failure> {
-    let is_asked = |cell: &Cell| arguments.only.iter().all(|filter| filter.allows(&cell.settings));
-    let asked: Vec<(usize, &Cell)> = (1..).zip(&plan.cells).filter(|(_, cell)| is_asked(cell)).collect();
+fn select_cells<'a>(arguments: &StudyArgs, plan: &'a StudyPlan) -> Result<Vec<(usize, &'a StudyCell)>, Failure> {
+    let is_asked = |cell: &StudyCell| arguments.only.iter().all(|filter| filter.allows(&cell.settings));
+    let asked: Vec<(usize, &StudyCell)> = (1..).zip(&plan.cells).filter(|(_, cell)| is_asked(cell)).collect();
     if asked.is_empty() {
         let text = format!("no cell of {} matches --only; list all cells with --dry-run", plan.name);
         return Err(Failure::Usage(text));
@@ -117,15 +115,18 @@ fn select_cells<'a>(arguments: &StudyArgs, plan: &'a Plan) -> Result<Vec<(usize,
     Ok(asked)
 }
 
+fn find_finished<'a>(finished: &'a [FinishedCell], cell: &StudyCell) -> Option<&'a FinishedCell> {
+    finished.iter().find(|finished| finished.id == cell.id)
+}
+
 /// Returns an earlier result of a cell, unless it is a failure to retry.
-fn answer<'a>(finished: &'a [Finished], cell: &Cell, retry_failed: bool) -> Option<&'a Finished> {
-    let before = finished.iter().find(|finished| finished.id == cell.id)?;
-    (!(retry_failed && before.ending.is_failure())).then_some(before)
+fn answer<'a>(finished: &'a [FinishedCell], cell: &StudyCell, retry_failed: bool) -> Option<&'a FinishedCell> {
+    find_finished(finished, cell).filter(|before| !retry_failed || !before.ending.is_failure())
 }
 
 /// Returns the arguments of a cell's process: its settings, and for a run also the data folders and the remote device
 /// or external program.
-fn arguments_of(arguments: &StudyArgs, plan: &Plan, cell: &Cell) -> Vec<String> {
+fn arguments_of(arguments: &StudyArgs, plan: &StudyPlan, cell: &StudyCell) -> Vec<String> {
     let mut words = cell.settings.arguments();
     let Some(run) = cell.settings.run() else { return words };
     let mut tell =
@@ -195,7 +196,7 @@ pub(crate) struct StudyArgs {
     pub(crate) external: ProgramArgs,
     /// Cells to run now, such as `workload=caffe-mnist`, `batch-size=50,500` or `seed=1`. Repeatable
     #[arg(long, value_name = "AXIS=A,B", help_heading = "Study")]
-    pub(crate) only: Vec<Filter>,
+    pub(crate) only: Vec<CellFilter>,
     /// Run failed cells again
     #[arg(long, help_heading = "Study")]
     pub(crate) retry_failed: bool,
@@ -233,36 +234,30 @@ fn network_file(text: &str) -> Result<PathBuf, String> {
 }
 
 fn scale(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(scale) if scale > 0.0 && scale <= 1.0 => Ok(scale),
-        _ => Err("it must be a number above 0 and at most 1".to_owned()),
-    }
+    number(text, |scale| scale > 0.0 && scale <= 1.0, "it must be a number above 0 and at most 1")
 }
 
 #[derive(Serialize)]
-struct Listed<'a> {
-    name: &'a str,
+struct StudyListing {
+    name: &'static str,
     #[serde(flatten)]
-    definition: &'a Definition,
+    definition: StudyDefinition,
     cells: usize,
 }
 
-pub(crate) fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
-    let broken = |name: &str, error: String| Failure::Usage(format!("{name}: {error}"));
-    let mut studies = Vec::new();
-    for (name, text) in STUDIES {
-        let definition = Definition::parse(text).map_err(|error| broken(name, error))?;
-        let plan =
-            Plan::new(name, definition.clone(), 1.0, Machine::this(false)).map_err(|error| broken(name, error))?;
-        studies.push((*name, definition, plan.cells.len()));
-    }
+fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
+    let list = |(name, text): &(&'static str, &str)| {
+        let definition = StudyDefinition::parse(text)?;
+        let plan = StudyPlan::new(name, definition.clone(), 1.0, Host::this(false))?;
+        Ok(StudyListing { name, definition, cells: plan.cells.len() })
+    };
+    let listed = STUDIES.iter().map(|study| list(study).map_err(|error: String| format!("{}: {error}", study.0)));
+    let studies: Vec<StudyListing> = listed.collect::<Result<_, _>>().map_err(Failure::Usage)?;
     if let Some(target) = json {
-        let listed: Vec<Listed<'_>> =
-            studies.iter().map(|(name, definition, cells)| Listed { name, definition, cells: *cells }).collect();
-        return target.write(&to_json(&listed)?);
+        return target.write(&to_json(&studies)?);
     }
     let screen = Screen::Output;
-    for (index, (name, definition, cells)) in studies.iter().enumerate() {
+    for (index, StudyListing { name, definition, cells }) in studies.iter().enumerate() {
         if index > 0 {
             screen.line("")?;
         }

@@ -11,37 +11,36 @@ use results::{InputMode, RunRecord, Summary};
 use serde::Serialize;
 
 use crate::child::Child;
-use crate::commands::study::{StudyArgs, answer, arguments_of, resume, select_cells, table};
-use crate::commands::upload::Submission;
-use crate::data_folder::{Availability, DataFolder, fetching};
+use crate::commands::study::{StudyArgs, answer, arguments_of, find_finished, resume, select_cells, table};
+use crate::commands::upload::Uploader;
+use crate::data_folder::{Availability, LocalData, fetching};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::progress::{Interrupt, StudyProgress, spinner};
 use crate::screen::Screen;
-use crate::study::cell::{AXES, Cell, RunSettings};
-use crate::study::folder::{Attempt, Ending, Finished, Folder, Plan, Uploaded};
+use crate::study::cell::{AXES, RunSettings, StudyCell};
+use crate::study::folder::{Attempt, CellEnding, FinishedCell, Folder, StudyPlan, Uploaded};
 
 const STAYS_HERE: &str = "Nothing will be uploaded, because leaderboards rank only runs of networks. Results of \
                           kernels stay in the files of their cells.\n";
 
-pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &StudyArgs, plan: &StudyPlan, path: &Path) -> Result<(), Failure> {
     let asked = select_cells(arguments, plan)?;
     // Requests no consent for an upload that will not happen.
     let address = arguments.upload_to.as_ref().filter(|_| !plan.is_of_kernels());
-    let submission = address.map(|address| Submission::new(address, &arguments.consent)).transpose()?;
+    let submission = address.map(|address| Uploader::new(address, &arguments.consent)).transpose()?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
-    let missing_of = |finished: &[Finished]| {
-        let is_missing = |(_, cell): &(usize, &Cell)| answer(finished, cell, arguments.retry_failed).is_none();
+    let missing_of = |finished: &[FinishedCell]| {
+        let is_missing = |(_, cell): &(usize, &StudyCell)| answer(finished, cell, arguments.retry_failed).is_none();
         asked.iter().copied().filter(is_missing).collect::<Vec<_>>()
     };
     // A study that cannot start leaves no folder.
-    let cells: Vec<&Cell> = missing_of(&Folder::read(path, plan)?).into_iter().map(|(_, cell)| cell).collect();
-    let obstacles = obstacles(arguments, plan, &cells)?;
+    let obstacles = obstacles(arguments, plan, &missing_of(&Folder::read(path, plan)?))?;
     // Downloads happen once and must not count as time of a cell.
-    DataFolder::with_data_of(&arguments.data, &networks(&asked)?)?;
+    LocalData::with_data_of(&arguments.data, &networks(&asked)?, false)?;
     let folder = Folder::open(path, plan)?;
-    let finished = Folder::read(path, plan)?;
+    let mut finished = Folder::read(path, plan)?;
     let missing = missing_of(&finished);
     introduce(plan, &folder, asked.len(), missing.len())?;
     show(obstacles.iter().flatten().map(String::as_str), asked.len(), Screen::Error)?;
@@ -50,22 +49,16 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     }
 
     let interrupt = Interrupt::default();
-    let mut progress = StudyProgress::new(interrupt.clone());
-    let mut session = Session { arguments, plan, folder: &folder, finished };
-    let ran = session.run(&missing, &interrupt, &mut progress);
-    drop(progress);
-    ran?;
+    run_cells(arguments, plan, &folder, &missing, &mut finished, &interrupt)?;
     let was_interrupted = interrupt.asked();
     // Results are stored: Ctrl-C at a question ends the program.
     interrupt.end_at_once();
 
-    let mut finished = session.finished;
-    let cells: Vec<&Cell> = asked.iter().map(|(_, cell)| *cell).collect();
+    let cells: Vec<&StudyCell> = asked.iter().map(|(_, cell)| *cell).collect();
     let target = arguments.json.as_ref();
     let shown = table::show(plan, &cells, &finished, JsonTarget::screen_beside(target));
     deliver(shown, target, &document(plan, path, &cells, &finished)?)?;
-    let has_answer = |cell: &&Cell| finished.iter().any(|finished| finished.id == cell.id);
-    let answered = cells.iter().filter(|cell| has_answer(cell)).count();
+    let answered = cells.iter().filter_map(|cell| find_finished(&finished, cell)).count();
     if was_interrupted && answered < cells.len() {
         // The command stays on one line for copying.
         Screen::Error.line(&format!("\nTo resume the study:\n  {}\n", resume(path)))?;
@@ -77,17 +70,13 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     conclude(&cells, &finished, path)
 }
 
-fn networks(cells: &[(usize, &Cell)]) -> Result<Vec<Workload>, Failure> {
-    let mut networks: Vec<Workload> = Vec::new();
-    for run in cells.iter().filter_map(|(_, cell)| cell.settings.run()) {
-        if networks.iter().all(|network| network.name != run.workload()) {
-            networks.push(run.network().map_err(Failure::Usage)?);
-        }
-    }
-    Ok(networks)
+fn networks(cells: &[(usize, &StudyCell)]) -> Result<Vec<Workload>, Failure> {
+    let runs = cells.iter().filter_map(|(_, cell)| cell.settings.run());
+    let by_name: BTreeMap<&str, &RunSettings> = runs.map(|run| (run.workload(), run)).collect();
+    by_name.into_values().map(|run| run.network().map_err(Failure::Usage)).collect()
 }
 
-fn introduce(plan: &Plan, folder: &Folder, asked: usize, missing: usize) -> Result<(), Failure> {
+fn introduce(plan: &StudyPlan, folder: &Folder, asked: usize, missing: usize) -> Result<(), Failure> {
     let screen = Screen::Error;
     let labelled = |name: &str, text: &str| screen.prose(&screen.label(name, 10), text, 10);
     let title = screen.bold("Gradmark");
@@ -115,62 +104,43 @@ fn introduce(plan: &Plan, folder: &Folder, asked: usize, missing: usize) -> Resu
     screen.line("")
 }
 
-struct Session<'a> {
-    arguments: &'a StudyArgs,
-    plan: &'a Plan,
-    folder: &'a Folder,
-    finished: Vec<Finished>,
-}
-
-impl Session<'_> {
-    fn run(
-        &mut self,
-        missing: &[(usize, &Cell)],
-        interrupt: &Interrupt,
-        progress: &mut StudyProgress,
-    ) -> Result<(), Failure> {
-        for (number, cell) in missing {
-            if interrupt.asked() {
-                break;
-            }
-            cell.settings.run().map(RunSettings::network).transpose().map_err(Failure::Usage)?;
-            let Plan { cells, scale, .. } = self.plan;
-            progress.begin(*number, cells.len(), &cell.settings.text());
-            let started_unix_seconds = provenance().started_unix_seconds;
-            let attempts = self.folder.begin_attempt(&cell.id, started_unix_seconds)?;
-            let attempt = Attempt { number: *number, scale: *scale, started_unix_seconds, attempts };
-            let finished = run_cell(self.arguments, self.plan, cell, attempt, interrupt, progress)?;
-            let Some(finished) = finished else { break };
-            self.folder.keep(&finished)?;
-            self.finished.retain(|before| before.id != finished.id);
-            self.finished.push(finished);
-        }
-        Ok(())
-    }
-}
-
-/// Runs one cell and shows its result; `None` if interrupted.
-fn run_cell(
+/// Runs the cells until the last one or an interruption.
+fn run_cells(
     arguments: &StudyArgs,
-    plan: &Plan,
-    cell: &Cell,
-    attempt: Attempt,
+    plan: &StudyPlan,
+    folder: &Folder,
+    cells: &[(usize, &StudyCell)],
+    finished: &mut Vec<FinishedCell>,
     interrupt: &Interrupt,
-    progress: &mut StudyProgress,
-) -> Result<Option<Finished>, Failure> {
-    let words = arguments_of(arguments, plan, cell);
-    let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
-    let ended = Child::start_cell(&words)
-        .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
-        .map_err(|source| Failure::File { what: format!("cannot run cell {}", cell.id), source })?;
-    let finished = ended.map(|ended| Finished::of(cell, words, attempt, ended));
-    finished.iter().for_each(|finished| progress.ended(finished));
-    Ok(finished)
+) -> Result<(), Failure> {
+    let mut progress = StudyProgress::new(interrupt.clone());
+    for &(number, cell) in cells {
+        if interrupt.asked() {
+            break;
+        }
+        cell.settings.run().map(RunSettings::network).transpose().map_err(Failure::Usage)?;
+        progress.begin(number, plan.cells.len(), &cell.settings.text());
+        let started_unix_seconds = provenance().started_unix_seconds;
+        let attempts = folder.begin_attempt(&cell.id, started_unix_seconds)?;
+        let attempt = Attempt { number, scale: plan.scale, started_unix_seconds, attempts };
+        let words = arguments_of(arguments, plan, cell);
+        let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
+        let ended = Child::start_cell(&words)
+            .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
+            .map_err(|source| Failure::File { what: format!("cannot run cell {}", cell.id), source })?;
+        let Some(ended) = ended else { break };
+        let ended = FinishedCell::of(cell, words, attempt, ended);
+        progress.ended(&ended);
+        folder.keep(&ended)?;
+        finished.retain(|before| before.id != ended.id);
+        finished.push(ended);
+    }
+    Ok(())
 }
 
-fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), Failure> {
-    let of_cells = cells.iter().filter_map(|cell| finished.iter().find(|finished| finished.id == cell.id));
-    let wrong = of_cells.clone().filter(|finished| finished.ending == Ending::Incorrect);
+fn conclude(cells: &[&StudyCell], finished: &[FinishedCell], path: &Path) -> Result<(), Failure> {
+    let of_cells = cells.iter().filter_map(|cell| find_finished(finished, cell));
+    let wrong = of_cells.clone().filter(|finished| finished.ending == CellEnding::Incorrect);
     let wrong: Vec<&str> = wrong.filter_map(|finished| finished.reason.as_deref()).collect();
     if !wrong.is_empty() {
         return Err(Failure::WrongResults(wrong.join("; ")));
@@ -179,7 +149,7 @@ fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), F
     if failed == 0 {
         return Ok(());
     }
-    Err(Failure::NotMeasured(format!(
+    Err(Failure::Incomplete(format!(
         "{failed} of {} cells have no results; the reasons are above and in {}. The same command with --retry-failed \
          runs them again",
         cells.len(),
@@ -187,11 +157,16 @@ fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), F
     )))
 }
 
-pub(crate) fn obstacles(arguments: &StudyArgs, plan: &Plan, cells: &[&Cell]) -> Result<Vec<Option<String>>, Failure> {
+/// Returns the reason why each of the cells cannot run, if any.
+pub(crate) fn obstacles(
+    arguments: &StudyArgs,
+    plan: &StudyPlan,
+    cells: &[(usize, &StudyCell)],
+) -> Result<Vec<Option<String>>, Failure> {
     let spinner = spinner();
     let mut of_openings: BTreeMap<Vec<String>, Option<String>> = BTreeMap::new();
     let mut of_data_sets: BTreeMap<&str, Option<String>> = BTreeMap::new();
-    let obstacle = |cell: &&Cell| {
+    let obstacle = |(_, cell): &(usize, &StudyCell)| {
         let axes = AXES.iter().filter(|axis| axis.is_of_opening);
         let opening = axes.map(|axis| axis.text(&cell.settings)).collect();
         let found = of_openings.entry(opening).or_insert_with(|| check_opening(arguments, plan, cell, &spinner));
@@ -219,7 +194,7 @@ pub(crate) fn show<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, s
 
 /// Opens the backend as the cell's run does, in a child process: a driver crash ends only the child, and no device
 /// stays open during measurements.
-fn check_opening(arguments: &StudyArgs, plan: &Plan, cell: &Cell, spinner: &ProgressBar) -> Option<String> {
+fn check_opening(arguments: &StudyArgs, plan: &StudyPlan, cell: &StudyCell, spinner: &ProgressBar) -> Option<String> {
     let asked = AXES.iter().filter(|axis| axis.is_of_opening && axis.is_asked_for(&cell.settings));
     let name = asked.map(|axis| axis.text(&cell.settings)).collect::<Vec<_>>().join(" · ");
     spinner.set_message(format!("opening {name}"));
@@ -238,7 +213,7 @@ fn check_opening(arguments: &StudyArgs, plan: &Plan, cell: &Cell, spinner: &Prog
 /// Reads the data set as a run does. A missing one is no obstacle if a run fetches it.
 fn check_data(name: &str, arguments: &StudyArgs) -> Option<String> {
     let set = engine::data_set(name)?;
-    let mut data = DataFolder::new(&arguments.data);
+    let mut data = LocalData::new(&arguments.data);
     match (data.availability(set), &arguments.data.folder) {
         (Availability::Files { .. }, _) => pollster::block_on(data.load(set)).err().map(|error| error.to_string()),
         (Availability::Missing, Some(folder)) => Some(format!(
@@ -254,19 +229,19 @@ fn check_data(name: &str, arguments: &StudyArgs) -> Option<String> {
 const DOCUMENT_VERSION: u32 = 1;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct ResultsDocument<'a> {
     schema_version: u32,
     name: &'a str,
     folder: &'a Path,
     scale: f64,
-    cells: Vec<InShort<'a>>,
+    cells: Vec<CellSummary<'a>>,
 }
 
 #[derive(Serialize)]
-struct InShort<'a> {
+struct CellSummary<'a> {
     #[serde(flatten)]
-    cell: &'a Cell,
-    ending: Option<Ending>,
+    cell: &'a StudyCell,
+    ending: Option<CellEnding>,
     reason: Option<&'a str>,
     seconds: Option<f64>,
     summary: Option<&'a Summary>,
@@ -274,33 +249,28 @@ struct InShort<'a> {
     kernels: Option<KernelSummary>,
 }
 
-pub(crate) fn document<'a>(
-    plan: &Plan,
-    folder: &Path,
-    cells: &[&'a Cell],
-    finished: &'a [Finished],
-) -> Result<String, Failure> {
-    let in_short = |cell: &&'a Cell| {
-        let finished = finished.iter().find(|finished| finished.id == cell.id);
-        InShort {
+fn document(plan: &StudyPlan, folder: &Path, cells: &[&StudyCell], done: &[FinishedCell]) -> Result<String, Failure> {
+    let summarize = |cell| {
+        let finished = find_finished(done, cell);
+        CellSummary {
             cell,
             ending: finished.map(|finished| finished.ending),
             reason: finished.and_then(|finished| finished.reason.as_deref()),
             seconds: finished.map(|finished| finished.seconds),
-            summary: finished.and_then(Finished::workload).map(|workload| &workload.summary),
-            kernels: finished.and_then(Finished::kernels).map(|record| KernelSummary::of(&record.report.entries)),
+            summary: finished.and_then(FinishedCell::workload).map(|workload| &workload.summary),
+            kernels: finished.and_then(FinishedCell::kernels).map(|record| KernelSummary::of(&record.report.entries)),
         }
     };
-    let cells = cells.iter().map(in_short).collect();
+    let cells = cells.iter().copied().map(summarize).collect();
     let (name, scale) = (plan.name.as_str(), plan.scale);
-    to_json(&Document { schema_version: DOCUMENT_VERSION, name, folder, scale, cells })
+    to_json(&ResultsDocument { schema_version: DOCUMENT_VERSION, name, folder, scale, cells })
 }
 
 /// Uploads new records after asking once, and stores each upload in its cell's file immediately, so that an interrupted
 /// upload can be resumed.
-pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [Finished]) -> Result<(), Failure> {
+fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell]) -> Result<(), Failure> {
     let leaderboard = submission.leaderboard.address().to_string();
-    let mut missing: Vec<(&mut Finished, String)> = Vec::new();
+    let mut missing: Vec<(&mut FinishedCell, String)> = Vec::new();
     let mut left_out = [
         (0_usize, "of external programs or networks from files are not uploaded, because they cannot be proven"),
         (0, "of several devices are not uploaded, because leaderboards rank single devices"),
@@ -308,7 +278,7 @@ pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [F
     ];
     for finished in finished {
         let is_there = finished.uploads.iter().any(|upload| upload.leaderboard == leaderboard);
-        let is_due = finished.ending == Ending::Completed && !is_there;
+        let is_due = finished.ending == CellEnding::Completed && !is_there;
         let Some((settings, record)) = finished.settings.run().zip(finished.run()).filter(|_| is_due) else { continue };
         if settings.is_of_external_program() || settings.file.is_some() {
             left_out[0].0 += 1;
@@ -333,13 +303,12 @@ pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [F
     }
     let count = missing.len();
     for (number, (finished, json)) in (1..).zip(missing) {
-        let advice = || {
+        let accepted = submission.import(json)?.map_err(|error| {
             let (done, command) = (number - 1, resume(folder.path()));
-            Some(format!(
+            Failure::from(error).with_advice(format!(
                 "{done} of {count} records were uploaded, as noted in their cells. To upload the others:\n  {command}"
             ))
-        };
-        let accepted = submission.import(json)?.map_err(|error| Failure::Upload { error, advice: advice() })?;
+        })?;
         let address = submission.leaderboard.address();
         finished.uploads.push(Uploaded {
             leaderboard: leaderboard.clone(),
@@ -359,7 +328,7 @@ pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [F
     screen.prose("", &text, 0)
 }
 
-fn about(leaderboard: &str, missing: &[(&mut Finished, String)]) -> String {
+fn about(leaderboard: &str, missing: &[(&mut FinishedCell, String)]) -> String {
     let bytes: usize = missing.iter().map(|(_, json)| json.len()).sum();
     let records: Vec<&RunRecord> = missing.iter().filter_map(|(finished, _)| finished.run()).collect();
     let workloads = records.iter().flat_map(|record| &record.workloads).map(|workload| workload.workload.as_str());

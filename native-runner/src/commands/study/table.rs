@@ -4,25 +4,25 @@ use std::path::Path;
 
 use engine::SUITES;
 use results::comparison::Figures;
-use results::kernels::{KernelRecord, KernelSummary};
+use results::kernels::KernelSummary;
 use results::{Length, RunRecord, WorkloadRecord, comparison};
 use serde::Serialize;
 
-use crate::commands::compare_table::{accuracy, digits, mebibytes};
+use crate::commands::compare_table::{accuracy, device_memory, digits, host_memory};
 use crate::commands::study::run::obstacles;
-use crate::commands::study::{StudyArgs, answer, run, select_cells};
+use crate::commands::study::{StudyArgs, answer, find_finished, run, select_cells};
 use crate::failure::Failure;
-use crate::figures::{amount, figure};
+use crate::figures::{figure, list_peaks};
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{Screen, Table, TableColumn};
-use crate::study::cell::{AXES, Axis, Cell, Settings, varying};
-use crate::study::folder::{Ending, Finished, Folder, Plan};
+use crate::screen::{Screen, TableColumn, TextTable};
+use crate::study::cell::{AXES, Axis, CellSettings, StudyCell, varying};
+use crate::study::folder::{CellEnding, FinishedCell, Folder, StudyPlan};
 
 /// Cells that differ only in their seeds, in one row of the table.
-pub(crate) struct Row<'a> {
-    settings: Settings,
-    cells: Vec<&'a Cell>,
-    pub(crate) finished: Vec<&'a Finished>,
+struct SeedRow<'a> {
+    settings: CellSettings,
+    cells: Vec<&'a StudyCell>,
+    finished: Vec<&'a FinishedCell>,
 }
 
 const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds. ≈ marks epochs extrapolated from counted \
@@ -31,19 +31,29 @@ const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds. ≈ m
                           mean over the seeds ± one standard deviation. Memory, of the backend on its device and of \
                           the whole process, is from the first seed.";
 
-pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show(
+    plan: &StudyPlan,
+    cells: &[&StudyCell],
+    finished: &[FinishedCell],
+    screen: Screen,
+) -> Result<(), Failure> {
     let rows = rows(cells, finished);
     screen.line("")?;
     screen.prose(&format!("{}  ", screen.bold(&plan.name)), &plan.definition.title, 2)?;
-    let settings: Vec<&Settings> = rows.iter().map(|row| &row.settings).collect();
+    let settings: Vec<&CellSettings> = rows.iter().map(|row| &row.settings).collect();
     screen.prose("", &constants(&settings, plan.scale), 0)?;
     screen.line("")?;
     let titles = titles(&settings);
-    let figures: fn(&[Row<'_>], Vec<String>) -> Table = if plan.is_of_kernels() { kernel_table } else { table };
+    let figures: fn(&[SeedRow<'_>], Vec<String>) -> TextTable = if plan.is_of_kernels() { kernel_table } else { table };
     screen.table(&figures(&rows, titles.clone()))?;
     screen.line("")?;
     for (row, title) in rows.iter().zip(&titles) {
-        remarks(row).iter().try_for_each(|line| screen.caution(&format!("{title}: {line}")))?;
+        for (finished, reason) in row.finished.iter().filter_map(|finished| Some((finished, finished.reason.as_ref()?)))
+        {
+            let seed = finished.settings.run().filter(|_| row.cells.len() > 1);
+            let seed = seed.map(|run| format!("seed {}: ", run.spec.seed)).unwrap_or_default();
+            screen.caution(&format!("{title}: {seed}{reason}"))?;
+        }
     }
     let missing: usize = rows.iter().map(|row| row.cells.len() - row.finished.len()).sum();
     if missing > 0 {
@@ -57,14 +67,14 @@ pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
 }
 
 /// Names each cell by the settings that differ.
-pub(crate) fn titles(settings: &[&Settings]) -> Vec<String> {
+fn titles(settings: &[&CellSettings]) -> Vec<String> {
     let mut axes = varying(settings.iter().copied());
     if let Some(first) = settings.first().filter(|_| axes.is_empty()) {
         axes.extend(AXES.iter().find(|axis| axis.is_asked_for(first)));
     }
     // A backend without a choice of devices has no adapter to name.
-    let says = |axis: &Axis, of: &Settings| axis.name != "adapter" || axis.is_asked_for(of);
-    let title = |of: &&Settings| {
+    let says = |axis: &Axis, of: &CellSettings| axis.name != "adapter" || axis.is_asked_for(of);
+    let title = |of: &&CellSettings| {
         let said: Vec<String> = axes.iter().filter(|axis| says(axis, of)).map(|axis| axis.text(of)).collect();
         if said.is_empty() { axes[0].text(of) } else { said.join(" · ") }
     };
@@ -72,71 +82,70 @@ pub(crate) fn titles(settings: &[&Settings]) -> Vec<String> {
 }
 
 /// Lists the settings that all cells share.
-pub(crate) fn constants(settings: &[&Settings], scale: f64) -> String {
+fn constants(settings: &[&CellSettings], scale: f64) -> String {
     let Some(first) = settings.first() else { return String::new() };
     let varying = varying(settings.iter().copied());
     let is_same = |axis: &&Axis| axis.name != "seed" && varying.iter().all(|other| other.name != axis.name);
     let same = AXES.iter().filter(is_same);
     let said = same.filter(|axis| axis.is_asked_for(first)).map(|axis| axis.text(first));
     let scaled = (scale < 1.0).then(|| match first {
-        Settings::Run(_) => format!("scaled to {scale} of the full length, so not standard"),
-        Settings::Kernels(_) => format!("scaled to {scale} of the full seconds of an entry"),
+        CellSettings::Run(_) => format!("scaled to {scale} of the full length, so not standard"),
+        CellSettings::Kernels(_) => format!("scaled to {scale} of the full seconds of an entry"),
     });
     said.chain(scaled).collect::<Vec<_>>().join(" · ")
 }
 
-fn rows<'a>(cells: &[&'a Cell], finished: &'a [Finished]) -> Vec<Row<'a>> {
+fn rows<'a>(cells: &[&'a StudyCell], finished: &'a [FinishedCell]) -> Vec<SeedRow<'a>> {
     let mut cells = cells.to_vec();
     cells.sort_by_key(|cell| cell.place);
-    let mut rows: Vec<Row<'a>> = Vec::new();
+    let mut rows: Vec<SeedRow<'a>> = Vec::new();
     for cell in cells {
         let settings = cell.settings.without_seed();
-        let of_cell = finished.iter().find(|finished| finished.id == cell.id);
+        let of_cell = find_finished(finished, cell);
         match rows.iter_mut().find(|row| row.settings == settings) {
             Some(row) => {
                 row.cells.push(cell);
                 row.finished.extend(of_cell);
             }
-            None => rows.push(Row { settings, cells: vec![cell], finished: of_cell.into_iter().collect() }),
+            None => rows.push(SeedRow { settings, cells: vec![cell], finished: of_cell.into_iter().collect() }),
         }
     }
     rows
 }
 
-fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
+fn table(rows: &[SeedRow<'_>], titles: Vec<String>) -> TextTable {
     let figures: Vec<Option<Figures>> = rows.iter().map(figures).collect();
-    let column = |name: &str, cell: &dyn Fn(&Figures) -> Option<String>| {
-        TableColumn::new(name, figures.iter().map(|figures| figures.as_ref().and_then(cell)))
-    };
-    let mut columns = vec![
-        column("accuracy\n%", &accuracy),
-        column("epoch\ns", &|of| {
-            let mark = if of.epoch_is_projected { "≈" } else { "" };
-            of.epoch.map(|timing| format!("{mark}{}", digits(timing.seconds)))
-        }),
-        column("throughput\nsamples/s", &|of| {
-            of.throughput().map(|(rate, is_counted)| format!("{}{}", if is_counted { "" } else { "≈" }, digits(rate)))
-        }),
-        column("training\ns", &|of| of.training.map(|timing| digits(timing.seconds))),
-        column("testing\ns", &|of| of.testing.map(|timing| digits(timing.seconds))),
-        column("device\nMiB", &|of| of.device_memory_bytes.map(|bytes| format!("{:.1}", mebibytes(bytes)))),
-        column("host\nMiB", &|of| of.host_memory_bytes.map(|bytes| format!("{:.0}", mebibytes(bytes)))),
-    ];
-    columns.extend(shares("input waits\n%", rows, WorkloadRecord::input_share));
-    columns.extend(shares("communication\n%", rows, WorkloadRecord::communication_share));
+    let approximate = |is_exact: bool, value| format!("{}{}", if is_exact { "" } else { "≈" }, digits(value));
+    let mut table = TextTable::of(
+        &figures,
+        |_| String::new(),
+        &[
+            ("accuracy\n%", &|of| accuracy(of.as_ref()?)),
+            ("epoch\ns", &|of| Some(approximate(!of.as_ref()?.epoch_is_projected, of.as_ref()?.epoch?.seconds))),
+            ("throughput\nsamples/s", &|of| {
+                of.as_ref()?.throughput().map(|(rate, is_counted)| approximate(is_counted, rate))
+            }),
+            ("training\ns", &|of| Some(digits(of.as_ref()?.training?.seconds))),
+            ("testing\ns", &|of| Some(digits(of.as_ref()?.testing?.seconds))),
+            ("device\nMiB", &|of| device_memory(of.as_ref()?)),
+            ("host\nMiB", &|of| host_memory(of.as_ref()?)),
+        ],
+    );
+    table.columns.extend(shares("input waits\n%", rows, WorkloadRecord::input_share));
+    table.columns.extend(shares("communication\n%", rows, WorkloadRecord::communication_share));
     if rows.iter().any(|row| row.cells.len() > 1) {
-        let seeds = |row: &Row<'_>| {
-            let completed = row.finished.iter().filter(|finished| finished.ending == Ending::Completed).count();
-            format!("{completed} of {}", row.cells.len())
+        let seeds = |row: &SeedRow<'_>| {
+            let completed = row.finished.iter().filter(|finished| finished.ending == CellEnding::Completed).count();
+            Some(format!("{completed} of {}", row.cells.len()))
         };
-        columns.push(TableColumn { name: "seeds".to_owned(), cells: rows.iter().map(seeds).collect() });
+        table.columns.push(TableColumn::new("seeds", rows.iter().map(seeds)));
     }
-    Table { titles, columns }
+    TextTable { titles, ..table }
 }
 
 /// Builds a column of shares of the timed seconds, averaged over a row's seeds; `None` if there are none.
-fn shares(name: &str, rows: &[Row<'_>], share: fn(&WorkloadRecord) -> Option<f64>) -> Option<TableColumn> {
-    let of_row = |row: &Row<'_>| {
+fn shares(name: &str, rows: &[SeedRow<'_>], share: fn(&WorkloadRecord) -> Option<f64>) -> Option<TableColumn> {
+    let of_row = |row: &SeedRow<'_>| {
         let shares: Vec<f64> = row.finished.iter().filter_map(|finished| share(finished.workload()?)).collect();
         (!shares.is_empty()).then(|| format!("{:.2}", 100.0 * shares.iter().sum::<f64>() / shares.len() as f64))
     };
@@ -144,21 +153,9 @@ fn shares(name: &str, rows: &[Row<'_>], share: fn(&WorkloadRecord) -> Option<f64
     cells.iter().any(Option::is_some).then(|| TableColumn::new(name, cells))
 }
 
-fn figures(row: &Row<'_>) -> Option<Figures> {
+fn figures(row: &SeedRow<'_>) -> Option<Figures> {
     let records: Vec<RunRecord> = row.finished.iter().filter_map(|finished| finished.run().cloned()).collect();
     comparison::compare(row.settings.run()?.workload(), &records, &[]).rows.into_iter().next()?.figures
-}
-
-fn remarks(row: &Row<'_>) -> Vec<String> {
-    let mut lines = Vec::new();
-    for finished in &row.finished {
-        if let Some(reason) = &finished.reason {
-            let seed = finished.settings.run().filter(|_| row.cells.len() > 1);
-            let seed = seed.map(|run| format!("seed {}: ", run.spec.seed)).unwrap_or_default();
-            lines.push(format!("{seed}{reason}"));
-        }
-    }
-    lines
 }
 
 const ABOUT_KERNELS: &str = "Shares of the peak of arithmetic, which was measured in turns with each entry: the median \
@@ -166,49 +163,45 @@ const ABOUT_KERNELS: &str = "Shares of the peak of arithmetic, which was measure
                                 or memory budget, or have no kernel; the files of the cells and the report list the \
                                 reasons.";
 
-fn kernel_table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
-    let records: Vec<Option<&KernelRecord>> =
-        rows.iter().map(|row| row.finished.iter().find_map(|finished| finished.kernels())).collect();
-    let column = |name: &str, cell: &dyn Fn(&KernelRecord) -> Option<String>| {
-        TableColumn::new(name, records.iter().map(|record| record.and_then(cell)))
+fn kernel_table(rows: &[SeedRow<'_>], titles: Vec<String>) -> TextTable {
+    let measured = |row: &SeedRow<'_>| {
+        let report = &row.finished.iter().find_map(|finished| finished.kernels())?.report;
+        Some((KernelSummary::of(&report.entries), list_peaks(report)))
     };
-    let summary = |record: &KernelRecord| KernelSummary::of(&record.report.entries);
-    let percent = |share: Option<f64>| Some(format!("{:.1}", share? * 100.0));
-    Table {
-        titles,
-        columns: vec![
-            column("measured\nentries", &|of| {
-                let KernelSummary { entries, measured, .. } = summary(of);
+    let measured: Vec<Option<(KernelSummary, String)>> = rows.iter().map(measured).collect();
+    let percent = |share: f64| format!("{:.1}", share * 100.0);
+    let table = TextTable::of(
+        &measured,
+        |_| String::new(),
+        &[
+            ("measured\nentries", &|of| {
+                let KernelSummary { entries, measured, .. } = of.as_ref()?.0;
                 (entries > 0).then(|| format!("{measured} of {entries}"))
             }),
-            column("of peak\nmedian %", &|of| percent(summary(of).peak_share)),
-            column("lowest\n%", &|of| percent(summary(of).peak_share_lowest)),
-            column("highest\n%", &|of| percent(summary(of).peak_share_highest)),
-            column("best rate", &|of| Some(figure("flops_per_second", summary(of).flops_per_second?))),
-            column("peaks of the device", &|of| Some(peaks(of)).filter(|text| !text.is_empty())),
+            ("of peak\nmedian %", &|of| of.as_ref()?.0.peak_share.map(percent)),
+            ("lowest\n%", &|of| of.as_ref()?.0.peak_share_lowest.map(percent)),
+            ("highest\n%", &|of| of.as_ref()?.0.peak_share_highest.map(percent)),
+            ("best rate", &|of| Some(figure("flops_per_second", of.as_ref()?.0.flops_per_second?))),
+            ("peaks of the device", &|of| Some(of.as_ref()?.1.clone()).filter(|text| !text.is_empty())),
         ],
-    }
-}
-
-fn peaks(record: &KernelRecord) -> String {
-    let values = record.report.peaks.iter().map(|peak| amount(peak.unit, peak.value));
-    values.collect::<Vec<_>>().join(", ")
+    );
+    TextTable { titles, ..table }
 }
 
 const DOCUMENT_VERSION: u32 = 1;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct PlanDocument<'a> {
     schema_version: u32,
-    plan: &'a Plan,
+    plan: &'a StudyPlan,
     folder: &'a Path,
-    cells: Vec<Listed<'a>>,
+    cells: Vec<PlannedCell<'a>>,
 }
 
 #[derive(Serialize)]
-struct Listed<'a> {
+struct PlannedCell<'a> {
     number: usize,
-    cell: &'a Cell,
+    cell: &'a StudyCell,
     /// True if the cell would run now; otherwise it has finished or has an obstacle.
     would_run: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -218,26 +211,25 @@ struct Listed<'a> {
 }
 
 /// Lists the cells with their work. Backends are opened; nothing is written or trained.
-pub(crate) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Result<(), Failure> {
+pub(crate) fn dry_run(arguments: &StudyArgs, plan: &StudyPlan, folder: &Path) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let asked = select_cells(arguments, plan)?;
     let finished = Folder::read(folder, plan)?;
-    let is_missing = |cell: &Cell| answer(&finished, cell, arguments.retry_failed).is_none();
-    let missing: Vec<(usize, &Cell)> = asked.iter().copied().filter(|(_, cell)| is_missing(cell)).collect();
-    let cells: Vec<&Cell> = missing.iter().map(|(_, cell)| *cell).collect();
-    let mut obstacles = obstacles(arguments, plan, &cells)?.into_iter();
+    let is_missing = |cell: &StudyCell| answer(&finished, cell, arguments.retry_failed).is_none();
+    let missing: Vec<(usize, &StudyCell)> = asked.iter().copied().filter(|(_, cell)| is_missing(cell)).collect();
+    let mut obstacles = obstacles(arguments, plan, &missing)?.into_iter();
     let listed = asked.iter().map(|&(number, cell)| {
         let obstacle = if is_missing(cell) { obstacles.next().flatten() } else { None };
-        Listed { number, cell, would_run: is_missing(cell) && obstacle.is_none(), obstacle, flops: flops(cell) }
+        PlannedCell { number, cell, would_run: is_missing(cell) && obstacle.is_none(), obstacle, flops: flops(cell) }
     });
-    let listed: Vec<Listed<'_>> = listed.collect();
+    let listed: Vec<PlannedCell<'_>> = listed.collect();
     let screen = JsonTarget::screen_beside(arguments.json.as_ref());
     show_plan(plan, &listed, screen)?;
     let Some(target) = &arguments.json else { return Ok(()) };
-    target.write(&to_json(&Document { schema_version: DOCUMENT_VERSION, plan, folder, cells: listed })?)
+    target.write(&to_json(&PlanDocument { schema_version: DOCUMENT_VERSION, plan, folder, cells: listed })?)
 }
 
-fn flops(cell: &Cell) -> Option<f64> {
+fn flops(cell: &StudyCell) -> Option<f64> {
     let run = cell.settings.run()?;
     let workload = run.network().ok()?;
     let samples = engine::data_set(workload.data_set)?.train.samples;
@@ -253,7 +245,7 @@ fn flops(cell: &Cell) -> Option<f64> {
     Some(batches.samples_of_steps(steps) as f64 * operations.training_flops() as f64)
 }
 
-fn show_plan(plan: &Plan, listed: &[Listed<'_>], screen: Screen) -> Result<(), Failure> {
+fn show_plan(plan: &StudyPlan, listed: &[PlannedCell<'_>], screen: Screen) -> Result<(), Failure> {
     screen.prose(&format!("{}  ", screen.bold(&plan.name)), &plan.definition.title, 2)?;
     let settings: Vec<_> = listed.iter().map(|listed| &listed.cell.settings).collect();
     screen.prose("", &constants(&settings, plan.scale), 0)?;
@@ -269,75 +261,57 @@ fn show_plan(plan: &Plan, listed: &[Listed<'_>], screen: Screen) -> Result<(), F
     screen.prose("", &would_run, 0)
 }
 
-fn plan_table(listed: &[Listed<'_>], settings: &[&Settings]) -> Table {
-    let column =
-        |name: &str, cell: &dyn Fn(&Listed<'_>) -> Option<String>| TableColumn::new(name, listed.iter().map(cell));
-    let titles =
-        titles(settings).into_iter().zip(listed).map(|(title, listed)| format!("{:>3}  {title}", listed.number));
-    Table {
-        titles: titles.collect(),
-        columns: vec![
-            column("work\nGFLOP", &|of| Some(format!("{:.0}", of.flops? / 1e9))),
-            column("state", &|of| {
-                let is_finished = !of.would_run && of.obstacle.is_none();
-                is_finished.then(|| "finished".to_owned())
-            }),
+fn plan_table(listed: &[PlannedCell<'_>], settings: &[&CellSettings]) -> TextTable {
+    let titled: Vec<(String, &PlannedCell<'_>)> = titles(settings).into_iter().zip(listed).collect();
+    TextTable::of(
+        &titled,
+        |(title, of)| format!("{:>3}  {title}", of.number),
+        &[
+            ("work\nGFLOP", &|(_, of)| Some(format!("{:.0}", of.flops? / 1e9))),
+            ("state", &|(_, of)| (!of.would_run && of.obstacle.is_none()).then(|| "finished".to_owned())),
         ],
-    }
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::definition::Definition;
-    use crate::study::matrix::Machine;
-
-    fn plan(matrix: &str) -> Plan {
-        let definition = Definition::parse(&format!("title = \"t\"\n[[matrix]]\n{matrix}")).unwrap();
-        Plan::new("t", definition, 1.0, Machine { cores: 2, has_remote: false }).unwrap()
-    }
+    use crate::study::definition::StudyDefinition;
+    use crate::study::matrix::Host;
 
     #[test]
-    fn a_line_is_what_differs_and_seeds_share_one() {
-        let plan = plan(
-            "workloads = [\"caffe-mnist\"]\nbackends = [\"reference\"]\nbatch_sizes = [64, 640]\n\
-             limits = [{ epochs = 2 }]\nseeds = [1, 2, 3]",
-        );
-        let cells: Vec<&Cell> = plan.cells.iter().collect();
-        let rows = rows(&cells, &[]);
-        let settings: Vec<&Settings> = rows.iter().map(|row| &row.settings).collect();
-        assert_eq!(titles(&settings), ["batch 64", "batch 640"]);
-        assert_eq!(constants(&settings, 1.0), "caffe-mnist · reference · 2 epochs");
-        assert!(constants(&settings, 0.1).contains("scaled to 0.1"));
-        assert_eq!(rows[0].cells.len(), 3);
-        assert!(remarks(&rows[0]).is_empty());
-    }
-
-    #[test]
-    fn only_what_has_adapters_names_one() {
-        let plan = plan("workloads = [\"caffe-mnist\"]\nbackends = [\"wgsl\", \"reference\"]\nadapters = [\"cpu\"]");
-        let cells: Vec<&Cell> = plan.cells.iter().collect();
-        let rows = rows(&cells, &[]);
-        let settings: Vec<&Settings> = rows.iter().map(|row| &row.settings).collect();
-        assert_eq!(titles(&settings), ["wgsl · cpu", "reference"]);
-    }
-
-    #[test]
-    fn kernels_differ_by_suite_and_share_budgets() {
-        let definition = "title = \"t\"\n[[kernels]]\nsuites = [\"gemm\", \"rnn\"]\nadapters = [\"cpu\"]\n";
-        let definition = Definition::parse(definition).unwrap();
-        let plan = Plan::new("t", definition, 0.1, Machine { cores: 2, has_remote: false }).unwrap();
-        let cells: Vec<&Cell> = plan.cells.iter().collect();
-        let rows = rows(&cells, &[]);
-        let settings: Vec<&Settings> = rows.iter().map(|row| &row.settings).collect();
-        assert_eq!(titles(&settings), ["kernels gemm", "kernels rnn"]);
-        let expected = "cpu · 0.2 s an entry · 1024 MiB an entry · scaled to 0.1 of the full seconds of an entry";
-        assert_eq!(constants(&settings, 0.1), expected);
-    }
-
-    #[test]
-    fn a_study_of_one_line_is_called_by_its_workload() {
-        let plan = plan("workloads = [\"caffe-mnist\"]");
-        assert_eq!(titles(&[&plan.cells[0].settings]), ["caffe-mnist"]);
+    fn title_has_what_differs_and_seeds_share_a_row() {
+        let several = "batch_sizes = [64, 640]\nlimits = [{ epochs = 2 }]\nseeds = [1, 2, 3]";
+        for (lines, scale, expected_titles, expected_constants) in [
+            (
+                &*format!("[[matrix]]\nworkloads = [\"caffe-mnist\"]\nbackends = [\"reference\"]\n{several}"),
+                1.0,
+                &["batch 64", "batch 640"] as &[&str],
+                "caffe-mnist · reference · 2 epochs",
+            ),
+            (
+                "[[matrix]]\nworkloads = [\"caffe-mnist\"]\nbackends = [\"wgsl\", \"reference\"]\nadapters = [\"cpu\"]",
+                0.1,
+                // Only what has adapters names one.
+                &["wgsl · cpu", "reference"],
+                "caffe-mnist · 3 s of training · scaled to 0.1 of the full length, so not standard",
+            ),
+            (
+                "[[kernels]]\nsuites = [\"gemm\", \"rnn\"]\nadapters = [\"cpu\"]",
+                0.1,
+                &["kernels gemm", "kernels rnn"],
+                "cpu · 0.2 s an entry · 1024 MiB an entry · scaled to 0.1 of the full seconds of an entry",
+            ),
+            ("[[matrix]]\nworkloads = [\"caffe-mnist\"]", 1.0, &["caffe-mnist"], "caffe-mnist · wgsl"),
+        ] {
+            let definition = StudyDefinition::parse(&format!("title = \"t\"\n{lines}")).unwrap();
+            let plan = StudyPlan::new("t", definition, scale, Host { cores: 2, has_remote: false }).unwrap();
+            let cells: Vec<&StudyCell> = plan.cells.iter().collect();
+            let rows = rows(&cells, &[]);
+            let settings: Vec<&CellSettings> = rows.iter().map(|row| &row.settings).collect();
+            assert_eq!(titles(&settings), expected_titles);
+            assert_eq!(constants(&settings, scale), expected_constants);
+            assert!(rows.iter().all(|row| row.cells.len() == cells.len() / rows.len()));
+        }
     }
 }
