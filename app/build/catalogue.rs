@@ -52,8 +52,7 @@ fn join_languages(name: &str, languages: &[BTreeMap<String, Text>]) -> Result<Ca
         let text = known.get(name).ok_or_else(lacks)?;
         let first = &texts.first().unwrap_or(text).arguments;
         if text.arguments != *first {
-            let listed =
-                |of: &BTreeSet<String>| of.iter().map(|name| format!("${name}")).collect::<Vec<_>>().join(", ");
+            let listed = |of: &BTreeSet<_>| of.iter().map(|name| format!("${name}")).collect::<Vec<_>>().join(", ");
             return Err(format!(
                 "`{name}` has the arguments ({}) in {}, but ({}) in {language}",
                 listed(first),

@@ -108,8 +108,7 @@ impl Benchmark {
 
     /// Seconds since the start of the run, excluding time while the page was hidden.
     fn seconds(self) -> f64 {
-        let hidden =
-            self.session.with_value(|session| session.as_ref().map_or(0.0, |session| session.hidden.seconds()));
+        let hidden = self.session.with_value(|session| session.as_ref().map_or(0.0, |of| of.hidden.seconds()));
         // The clock may be set back.
         (platform::unix_seconds() - self.began.get_value() - hidden).max(0.0)
     }

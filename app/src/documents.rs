@@ -6,8 +6,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::json;
-use crate::words;
+use crate::{json, words};
 
 /// Name of the page's `<meta>` with the URL of the list of fragments, which are in the same folder.
 pub const META: &str = "gradmark-documents";

@@ -274,10 +274,9 @@ impl Examples {
     pub fn answered(&self, answers: &[u16]) -> Vec<Option<Example>> {
         let example = |(place, (_, label)): (usize, &(Vec<u8>, u16))| {
             let answer = *answers.get(place)?;
-            let (label, is_right) = (self.class(*label), answer == *label);
-            let answer = self.class(answer);
-            let words =
-                if is_right { t!(running_example_right, label) } else { t!(running_example_wrong, label, answer) };
+            let (label, is_right, answer) = (self.class(*label), answer == *label, self.class(answer));
+            let right = || t!(running_example_right, label);
+            let words = if is_right { right() } else { t!(running_example_wrong, label, answer) };
             Some(Example { answer, is_right, words })
         };
         self.images.iter().enumerate().map(example).collect()

@@ -187,10 +187,8 @@ pub(crate) mod tests {
 
     #[test]
     fn uses_durations_of_last_run_with_same_settings() {
-        let took = |workload: &str, training| Took {
-            workload: workload.to_owned(),
-            parts: Parts { training, ..Parts::default() },
-        };
+        let parts = |training| Parts { training, ..Parts::default() };
+        let took = |workload: &str, training| Took { workload: workload.to_owned(), parts: parts(training) };
         let mut runs = OwnRuns::default();
         runs.note(OwnRun { took: vec![took("a", 50.0), took("b", 7.0)], ..run(0) });
         runs.note(OwnRun { took: vec![took("a", 40.0)], ..run(1) });

@@ -10,8 +10,7 @@ use results::api::{
 };
 use results::{DeviceKind, RunRecord, WorkloadRecord};
 
-use crate::t;
-use crate::text;
+use crate::{t, text};
 
 /// Describes the rank of a run in one network; `None` if no run is proven yet. `counts` is true if the run itself is
 /// ranked.
@@ -74,8 +73,7 @@ impl Rank {
         table.places.retain(|line| line.device_name != own);
         let best = soonest(table.places);
         let faster = best.partition_point(|line| line.figure.median > score);
-        let neighbor =
-            |line: &StandingsPlace| Neighbor { device: Some(line.device_name.clone()), score: line.figure.median };
+        let neighbor = |of: &StandingsPlace| Neighbor { device: Some(of.device_name.clone()), score: of.figure.median };
         let above = best[..faster].last().map(neighbor);
         let below = best.get(faster).map(neighbor);
         let neighbors = [above, Some(Neighbor { device: None, score }), below].into_iter().flatten().collect();
@@ -246,8 +244,7 @@ mod tests {
                 Rank::Published(_) => unreachable!("it is ranked among devices"),
             })
         };
-        let named =
-            |names: &[(&str, f64)]| names.iter().map(|(name, of)| ((*name).to_owned(), *of)).collect::<Vec<_>>();
+        let named = |of: &[(&str, f64)]| of.iter().map(|&(name, of)| (name.to_owned(), of)).collect::<Vec<_>>();
         // Only the best line of each device counts, wherever it is in the table.
         let lines = [line("b", 4, 3, None), line("a", 1, 3, None), line("b", 2, 3, None), line("c", 10, 1, None)];
         let between = named(&[("b", 500.0), ("", 400.0), ("c", 100.0)]);

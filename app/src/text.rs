@@ -1,6 +1,5 @@
 //! Formats names, numbers and outcomes. English names match the crates `engine` and `results`, as tests verify.
 
-use engine::SuiteDefinition;
 use results::api::Tier;
 use results::software::program_of_architecture;
 use results::{
@@ -8,19 +7,13 @@ use results::{
     RunRecord, Summary, UNNAMED_ADAPTER, Unit, WorkloadRecord, metric,
 };
 
-use crate::headline;
-use crate::t;
 use crate::words::remarks::failure_of_workload;
 use crate::words::{self, PageLanguage, language};
+use crate::{headline, t};
 
 pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
-}
-
-/// Formats a suite as the subject of a sentence.
-pub fn suite_as_subject(suite: &SuiteDefinition) -> String {
-    t!(network_suite_sentence, suite = suite_inside(suite.name))
 }
 
 /// Title of a data set, or its name if it is unknown.

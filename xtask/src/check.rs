@@ -65,8 +65,7 @@ fn files(top: &Path, folder: impl AsRef<Path>, extensions: &[&str]) -> Result<Ve
     if !folder.exists() {
         return Ok(Vec::new());
     }
-    let matches =
-        |path: &PathBuf| path.extension().is_some_and(|found| extensions.iter().any(|wanted| found == *wanted));
+    let matches = |path: &PathBuf| path.extension().is_some_and(|of| extensions.iter().any(|wanted| of == *wanted));
     files_below(&folder)?.into_iter().filter(matches).map(|path| Ok(path.strip_prefix(top)?.to_path_buf())).collect()
 }
 
@@ -233,8 +232,7 @@ fn lines_below(top: &Path, places: &[&str], words: &[&str], problem: &str) -> Re
 
 /// Lists the lines that contain a word at its beginning, so that `print!` is not found in `sprint!`.
 fn lines_with(top: &Path, files: &[PathBuf], words: &[&str], problem: &str) -> Result<Vec<String>> {
-    let begins =
-        |line: &str, at: usize| !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
+    let begins = |line: &str, at: usize| !line[..at].ends_with(|of: char| of.is_alphanumeric() || of == '_');
     let has_word = |line: &str| words.iter().any(|word| line.match_indices(word).any(|(at, _)| begins(line, at)));
     let mut found = Vec::new();
     for file in files {

@@ -10,12 +10,8 @@ use std::process::Command;
 
 /// Returns the store of a checkout, in `data/` at its top unless another folder is given.
 pub(crate) fn store(top: &Path, folder: Option<PathBuf>) -> Result<Store> {
-    Ok(Store::new(
-        folder.unwrap_or_else(|| top.join("data")),
-        workspace::cache()?.join("archives"),
-        programs(),
-        StepLines,
-    ))
+    let folder = folder.unwrap_or_else(|| top.join("data"));
+    Ok(Store::new(folder, workspace::cache()?.join("archives"), programs(), StepLines))
 }
 
 /// Returns a way to download npm packages with the programs on the PATH.

@@ -164,11 +164,8 @@ fn test_archives(top: &Path, features: &[&str], archives: &Path) -> Result<()> {
     say::step("Testing", "the archives in another folder");
     let mut command = cargo(top);
     command.args(["test", "--release", "--package", RUNNER, "--test", "cli"]);
-    command.args(features.iter().flat_map(|feature| ["--features", feature])).args([
-        "--",
-        "archives::",
-        "--include-ignored",
-    ]);
+    command.args(features.iter().flat_map(|feature| ["--features", feature]));
+    command.args(["--", "archives::", "--include-ignored"]);
     // Cargo runs tests in the folder of their crate.
     command.env("GRADMARK_ARCHIVES", std::path::absolute(archives)?);
     workspace::run(&mut command, "testing the archives")

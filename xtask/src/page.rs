@@ -3,12 +3,10 @@
 use crate::say;
 use crate::workspace::{self, WASM, cargo, output_of};
 use anyhow::{Context, Result, anyhow};
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 use std::time::SystemTime;
+use std::{env, fs, thread};
 use walkdir::WalkDir;
 
 /// Version of Trunk to install if none is on the PATH.

@@ -189,10 +189,8 @@ mod tests {
         for (name, folder) in [("HOME", "home"), ("CARGO_HOME", "home/.cargo"), ("XDG_CACHE_HOME", "home/.cache")] {
             assert!(command.contains(&format!(" {name}=\"/stage/{folder}\"")), "{name} in {command}");
         }
-        assert!(
-            command.contains(" PATH=") && command.contains(" RUSTUP_HOME=") && !command.contains("CARGO_TARGET_DIR")
-        );
-        assert!(!command.contains("RUSTUP_HOME=\"/stage"));
+        assert!(command.contains(" PATH=") && command.contains(" RUSTUP_HOME="), "{command}");
+        assert!(!command.contains("CARGO_TARGET_DIR") && !command.contains("RUSTUP_HOME=\"/stage"), "{command}");
     }
 
     #[test]

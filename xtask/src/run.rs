@@ -1,9 +1,7 @@
 //! `cargo xtask run`: the page and the leaderboard on this machine.
 
-use crate::page;
 use crate::setup::{self, Wanted};
-use crate::workspace;
-use crate::{data, say};
+use crate::{data, page, say, workspace};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use data_sets::Store;

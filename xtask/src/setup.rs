@@ -70,11 +70,8 @@ pub(crate) fn system(wanted: Wanted) -> Result<()> {
     // Standard output is reserved for test results.
     command.args(&shell[1..]).arg(&script).stdin(Stdio::null()).stdout(std::io::stderr());
     workspace::run(&mut command, &format!("the installation with `sh -c '{script}'`"))?;
-    let description = describe(&find_missing(wanted));
-    ensure!(
-        description.is_empty(),
-        "apt-get succeeded, but this machine still lacks {description}: install it yourself"
-    );
+    let missing = describe(&find_missing(wanted));
+    ensure!(missing.is_empty(), "apt-get succeeded, but this machine still lacks {missing}: install it yourself");
     Ok(())
 }
 

@@ -160,9 +160,7 @@ const COMPRESSIBLE: [&str; 7] = ["html", "js", "wasm", "css", "svg", "json", "tx
 /// Writes `FILE.gz` and `FILE.br` next to each compressible file below a folder, in parallel: few files are large.
 pub(crate) fn compress(folder: &Path) -> Result<()> {
     let mut files = files_below(folder)?;
-    files.retain(|path| {
-        path.extension().and_then(|kind| kind.to_str()).is_some_and(|kind| COMPRESSIBLE.contains(&kind))
-    });
+    files.retain(|file| file.extension().is_some_and(|kind| COMPRESSIBLE.iter().any(|known| kind == *known)));
     thread::scope(|scope| {
         let running: Vec<_> = files.iter().map(|file| scope.spawn(|| compress_file(file))).collect();
         running.into_iter().try_for_each(|one| one.join().map_err(|_| anyhow!("compressing panicked"))?)

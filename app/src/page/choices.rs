@@ -60,8 +60,7 @@ pub(super) fn options(state: StartState, compares: bool) -> impl IntoView {
 fn engines(state: StartState) -> impl IntoView {
     let compare = move || {
         let asked = state.options.get().ok();
-        let asked =
-            asked.map(|options| RunOptions { autostart: false, ..options.with_backend(PageBackend::default()) });
+        let asked = asked.map(|of| RunOptions { autostart: false, ..of.with_backend(PageBackend::default()) });
         format!("{COMPARE}{}", asked.map(|options| options.query()).unwrap_or_default())
     };
     view! {
@@ -108,8 +107,7 @@ fn radio(
 
 /// Selected networks that the selected backends cannot train. `chosen` has options for each of these backends.
 pub(super) fn left_out(chosen: impl Fn() -> Vec<RunOptions> + Send + Sync + 'static) -> impl IntoView {
-    let sentences =
-        Memo::new(move |_| chosen().iter().flat_map(RunOptions::left_out_sentences).collect::<Vec<String>>());
+    let sentences = Memo::new(move |_| chosen().iter().flat_map(RunOptions::left_out_sentences).collect::<Vec<_>>());
     view! {
         <Show when=move || !sentences.with(Vec::is_empty)>
             <ul class="plain note" data-figure="left-out">{move || list_items(sentences.get())}</ul>
@@ -119,8 +117,7 @@ pub(super) fn left_out(chosen: impl Fn() -> Vec<RunOptions> + Send + Sync + 'sta
 
 /// Remark on a backend in a list: why it cannot be chosen, or what it fetches, and how much it can train.
 fn remark(state: StartState, backend: PageBackend, obstacle: Memo<Option<String>>) -> impl Fn() -> String + Send {
-    let size =
-        Memo::new(move |_| state.benchmark.supplies.read().bundle(backend).map(|bundle| bundle.compressed_bytes));
+    let size = Memo::new(move |_| state.benchmark.supplies.read().bundle(backend).map(|of| of.compressed_bytes));
     let trains = Memo::new(move |_| {
         let options = state.options.get().ok()?.with_backend(backend);
         let (all, left_out) = (options.networks().len(), options.left_out().len());

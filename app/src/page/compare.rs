@@ -62,11 +62,8 @@ fn task_report(state: StartState) -> TaskReport {
         (state, _) => (state, String::new()),
     };
     let ended = matches!(state, TaskState::Finished | TaskState::Cancelled);
-    TaskReport {
-        state,
-        sentence,
-        outcome: ended.then(|| words::in_english(|| ComparisonResults::of(comparing).json())),
-    }
+    let json = || words::in_english(|| ComparisonResults::of(comparing).json());
+    TaskReport { state, sentence, outcome: ended.then(json) }
 }
 
 fn device(gpu: &BrowserGpu) -> String {
@@ -279,8 +276,7 @@ impl ComparisonResults {
     }
 
     pub(super) fn of(comparing: ComparisonRun) -> Self {
-        let networks =
-            comparing.task.with(|task| task.as_ref().map(|task| task.options.networks())).unwrap_or_default();
+        let networks = comparing.task.with(|task| Some(task.as_ref()?.options.networks())).unwrap_or_default();
         Self::new(&networks, comparing.records.get(), comparing.refused())
     }
 

@@ -146,9 +146,8 @@ impl ComparisonRun {
     /// Records why the current backend cannot train, and skips its turns.
     fn refuse(self, why: Said) {
         let Some(backend) = untrack(|| self.present()) else { return };
-        let precision = self.task.with_untracked(|task| task.as_ref().and_then(|task| task.options.precision));
-        let contender =
-            Contender { backend: backend.name().to_owned(), precision: precision.unwrap_or(Precision::F32) };
+        let precision = self.task.with_untracked(|task| task.as_ref()?.options.precision).unwrap_or(Precision::F32);
+        let contender = Contender { backend: backend.name().to_owned(), precision };
         self.gave_up.update(|all| all.push((contender, why)));
         self.schedule.update(Schedule::give_up);
         self.begin_turn();

@@ -11,11 +11,10 @@ use super::parts::{answered, load, load_kept, notice, refusal, table};
 use super::runs::{NETWORK, run_table};
 use super::side_by_side::compare_with;
 use crate::filters::{ChosenColumns, DEVICE};
-use crate::platform;
 use crate::route::{DEVICES, LEADERBOARD, StoredKind};
 use crate::text::{self, capitalised};
 use crate::words::leaderboard::fact;
-use crate::{standing, t};
+use crate::{platform, standing, t};
 
 pub(super) fn device_page(key: String) -> impl IntoView {
     answered(
@@ -26,9 +25,7 @@ pub(super) fn device_page(key: String) -> impl IntoView {
 }
 
 fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
-    let DeviceSummary {
-        merged_keys, device_name, device_source, vendor, inferred, figures, browser_taxes, recent, ..
-    } = device;
+    let DeviceSummary { merged_keys, device_name, vendor, inferred, figures, recent, .. } = device;
     let proven = recent.iter().find(|row| row.tier == Tier::Proven);
     let without_place = match proven.and_then(standing::ranking) {
         Some(reason) => t!(device_not_ranked, reason),
@@ -42,7 +39,7 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
     platform::set_title(&device_name);
     let maker = vendor.filter(|vendor| !device_name.contains(vendor.as_str()));
     let maker = maker.map(|maker| format!(" {}: {maker}.", t!(filters_vendor)));
-    let (word, meaning) = match device_source {
+    let (word, meaning) = match device.device_source {
         DeviceSource::Reported => (t!(leaderboard_reported), t!(device_source_reported)),
         DeviceSource::Claimed => (t!(leaderboard_claimed), t!(device_source_claimed)),
         DeviceSource::Masked => (t!(leaderboard_masked), t!(device_source_masked)),
@@ -56,7 +53,7 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
             {merged}
             <h2>{t!(device_figures)}</h2>
             {device_figures(figures, without_place)}
-            {tax_list(&browser_taxes)}
+            {tax_list(&device.browser_taxes)}
             {history(&key)}
             <h3>{t!(device_latest)}</h3>
             {run_table(recent, &[NETWORK], t!(device_latest), t!(leaderboard_none), ChosenColumns::default())}

@@ -8,9 +8,8 @@ use super::parts::{listed, load_latest, select, table};
 use super::places::{STANDINGS, bar_of, device, largest, no_places};
 use crate::filters::{network, networks};
 use crate::own_runs::OwnRuns;
-use crate::platform;
 use crate::route::{LEADERBOARD, with_query};
-use crate::{standing, t, text};
+use crate::{platform, standing, t, text};
 
 const NETWORK: &str = "network";
 const MAX_LINES: u32 = 200;

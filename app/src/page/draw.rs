@@ -75,8 +75,7 @@ fn try_network(classifier: DrawingClassifier, network: TrainedNetwork) -> impl I
     let names = classes.clone();
     // Announced once per drawing, not while it changes.
     let sentence = move || {
-        let answer =
-            answer.get().filter(|answer| !drawing.get() && image.with(|image| is_answer_to(Some(answer), image)))?;
+        let answer = answer.get().filter(|of| !drawing.get() && image.with(|image| is_answer_to(Some(of), image)))?;
         let (class, probability) = most_probable(&answer)?;
         Some(t!(draw_answer, class = names.get(class)?, percent = text::whole_percent(probability)))
     };

@@ -71,8 +71,7 @@ struct KeptState {
 pub(super) fn kept<T: Copy + 'static>(name: &str, make: impl FnOnce() -> T) -> T {
     let keeper: KeptState = expect_context();
     let key = (TypeId::of::<T>(), name.to_owned());
-    let known =
-        keeper.things.with_value(|things| things.get(&key).and_then(|thing| thing.downcast_ref::<T>().copied()));
+    let known = keeper.things.with_value(|things| things.get(&key)?.downcast_ref::<T>().copied());
     known.unwrap_or_else(|| {
         let made = keeper.owner.with_value(|owner| owner.clone()).with(make);
         keeper.things.update_value(|things| drop(things.insert(key, Box::new(made))));

@@ -5,8 +5,7 @@ use results::api::FigureOfDevice;
 use results::{ClientKind, VENDORS};
 
 use crate::own_runs::OwnRuns;
-use crate::t;
-use crate::text;
+use crate::{t, text};
 
 /// Word with its meaning as a tooltip.
 pub(super) fn chip((word, meaning): (&'static str, &'static str)) -> impl IntoView {

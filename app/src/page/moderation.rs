@@ -4,10 +4,9 @@ use leptos::prelude::*;
 use results::api::{ModerationEntry, ModerationLog, ModerationQuery};
 
 use super::parts::{MAX_ROWS, listed, load_latest, show_more, table};
-use crate::platform;
 use crate::route::{LEADERBOARD, with_query};
 use crate::words::leaderboard::deed;
-use crate::{t, text};
+use crate::{platform, t, text};
 
 const ENTRIES: u32 = 50;
 

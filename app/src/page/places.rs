@@ -8,10 +8,9 @@ use super::parts::{MAX_ROWS, choice, listed, load_latest, show_more, table};
 use super::runs::drop_down;
 use crate::filters::{CLASS, CLIENT, Filters, LeaderboardTab, List, PRECISION, SUITE, suite_networks};
 use crate::own_runs::OwnRuns;
-use crate::platform;
 use crate::published::{self, PublishedTime};
 use crate::route::with_query;
-use crate::{standing, t, text};
+use crate::{platform, standing, t, text};
 
 pub(super) const STANDINGS: &str = "/api/v1/standings";
 const LINES: u32 = 50;
@@ -56,9 +55,7 @@ pub(super) fn places(chosen: RwSignal<Filters>) -> impl IntoView {
         <Show when=move || { lines.get().1 > 0 }>
             {search_field(search)}
         </Show>
-        {listed(loaded, move |standings| {
-            of_tab(standings, tab.get(), chosen.with_untracked(Filters::any_of_places), search)
-        })}
+        {listed(loaded, move |of| of_tab(of, tab.get(), chosen.with_untracked(Filters::any_of_places), search))}
         {show_more(more, limit)}
     }
 }

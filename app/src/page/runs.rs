@@ -73,8 +73,7 @@ pub(super) fn runs(chosen: RwSignal<Filters>) -> impl IntoView {
         }
     };
     // The button is outside the table, so that it keeps keyboard focus.
-    let has_more =
-        Memo::new(move |_| loaded.with(|loaded| matches!(loaded, Some(Ok(listed)) if listed.list.next.is_some())));
+    let has_more = Memo::new(move |_| loaded.with(|loaded| matches!(loaded, Some(Ok(of)) if of.list.next.is_some())));
     let columns = Memo::new(move |_| chosen.with(Filters::columns));
     view! {
         {run_choices(chosen)}

@@ -106,9 +106,7 @@ fn of_workload(of: ComparedWorkload, columns: usize) -> impl IntoView {
             {row(t!(common_rate), rate)}
             {row(t!(metric_accuracy), |figure| Some((text::percent(figure.accuracy?), None)))}
             {row(t!(metric_seconds_to_target), |figure| Some((text::seconds(figure.seconds_to_target?), None)))}
-            {row(t!(common_batch_size), |figure| {
-                Some((figure.batch_size?.to_string(), Some(figure.precision.name().to_owned())))
-            })}
+            {row(t!(common_batch_size), |of| Some((of.batch_size?.to_string(), Some(of.precision.name().to_owned()))))}
         </tbody>
     }
 }

@@ -80,9 +80,8 @@ fn task_report(state: StartState) -> TaskReport {
         RunStage::Cancelled => (TaskState::Cancelled, String::new()),
         RunStage::Failed(failure) => (TaskState::Failed, words::in_english(|| failure.sentence())),
     };
-    let record =
-        benchmark.finished.with_untracked(|finished| finished.as_ref().map(|finished| json::compact(&finished.record)));
-    TaskReport { state, sentence, outcome: record }
+    let outcome = benchmark.finished.with_untracked(|finished| Some(json::compact(&finished.as_ref()?.record)));
+    TaskReport { state, sentence, outcome }
 }
 
 pub(super) fn status(state: StartState) -> String {
@@ -125,8 +124,7 @@ fn start_controls(state: StartState) -> impl IntoView {
         let bundle = state.benchmark.supplies.with(|supplies| supplies.bundle(options.backend).cloned());
         state.own_runs.with(|runs| options.cost(bundle.as_ref(), runs))
     };
-    let consequence =
-        Memo::new(move |_| state.options.with(|options| options.as_ref().ok().and_then(RunOptions::consequence)));
+    let consequence = Memo::new(move |_| state.options.with(|options| options.as_ref().ok()?.consequence()));
     view! {
         {go(
             button,

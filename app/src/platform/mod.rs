@@ -148,8 +148,7 @@ pub(crate) fn address_of_right_settings() -> String {
 pub(crate) fn unknown_in_address() -> Vec<String> {
     let search = window().location().search().unwrap_or_default();
     let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
-    let names: Vec<String> =
-        search.trim_start_matches('?').split('&').map(name).filter(|name| !name.is_empty()).collect();
+    let names: Vec<String> = search.trim_start_matches('?').split('&').map(name).filter(|of| !of.is_empty()).collect();
     RunOptions::unknown(names.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
 }
 

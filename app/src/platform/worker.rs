@@ -8,8 +8,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker};
 
 use super::meta;
-use crate::json;
-use crate::supplies;
+use crate::{json, supplies};
 
 /// URL of the loader of the plain training worker, or the reason the page does not contain it.
 pub(crate) fn worker_loader() -> Result<String, String> {

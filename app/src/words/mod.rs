@@ -178,16 +178,11 @@ impl PageLanguage {
             return english.to_owned();
         }
         let letters: Vec<char> = english.chars().collect();
-        let is_digit =
-            |place: Option<usize>| place.and_then(|place| letters.get(place)).is_some_and(char::is_ascii_digit);
+        let is_digit = |place: Option<usize>| place.is_some_and(|at| letters.get(at).is_some_and(char::is_ascii_digit));
+        let is_between = |place: usize| is_digit(place.checked_sub(1)) && is_digit(Some(place + 1));
         let written = letters.iter().enumerate().map(|(place, letter)| match letter {
-            '.' | ',' if is_digit(place.checked_sub(1)) && is_digit(Some(place + 1)) => {
-                if *letter == '.' {
-                    ','
-                } else {
-                    '.'
-                }
-            }
+            '.' if is_between(place) => ',',
+            ',' if is_between(place) => '.',
             other => *other,
         });
         written.collect()

@@ -12,10 +12,8 @@ use crate::backend::PageBackend;
 fn texts_and_their_arguments_are_in_selected_language() {
     let texts = ["{1} before {0}", "{0} nach {1}"];
     let said = || [0_u64, 1, 1204].map(|number| t!(common_results, number));
-    assert_eq!(
-        (t!(common_skip), said()),
-        ("Skip to the content", ["0 results", "1 result", "1,204 results"].map(str::to_owned))
-    );
+    let results = ["0 results", "1 result", "1,204 results"].map(str::to_owned);
+    assert_eq!((t!(common_skip), said()), ("Skip to the content", results));
     assert_eq!(filled(texts, &[&"a {1}", &"b"]), "b before a {1}");
     speak(PageLanguage::German);
     let results = ["0 Ergebnisse", "1 Ergebnis", "1.204 Ergebnisse"].map(str::to_owned);
@@ -73,9 +71,8 @@ fn every_text_is_used() {
     let tiers = [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged, Tier::Hidden];
     let tiers = tiers.map(|of| with_more("tier", of.name(), "_meaning"));
     assert!(tiers.iter().flatten().all(|name| messages::NAMED.iter().any(|(known, _)| known == name)), "{tiers:?}");
-    let by_name =
-        workloads.chain(suites).chain(metrics).chain(facts).chain(backends.into_iter().chain(tiers).flatten());
-    let by_name: BTreeSet<String> = by_name.collect();
+    let others = backends.into_iter().chain(tiers).flatten();
+    let by_name: BTreeSet<String> = workloads.chain(suites).chain(metrics).chain(facts).chain(others).collect();
     let is_unused = |name: &&str| !names.contains(name) && !by_name.contains(*name);
     let unused: Vec<&str> = messages::ALL.iter().map(|(name, _)| *name).filter(is_unused).collect();
     assert!(unused.is_empty(), "no code uses {unused:?}");
