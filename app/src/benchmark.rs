@@ -148,8 +148,7 @@ impl Benchmark {
     /// Asks the worker to stop, and terminates it if it does not.
     pub(crate) fn cancel(self) {
         self.stage.set(RunStage::Cancelling);
-        let asked = self.session.with_value(|session| session.as_ref().map(|s| s.worker.send(&ToWorker::Cancel)));
-        if asked.is_none() {
+        if self.send(&ToWorker::Cancel).is_none() {
             return self.end(RunStage::Cancelled);
         }
         let attempt = self.attempt.get_value();
@@ -185,7 +184,11 @@ impl Benchmark {
         self.session.set_value(Some(RunSession {
             worker,
             kind,
-            hidden: HiddenTimer::start(move |hidden| self.tell_hidden(attempt, hidden)),
+            hidden: HiddenTimer::start(move |hidden| {
+                if self.is_current(attempt) {
+                    self.send(&ToWorker::Hidden(hidden));
+                }
+            }),
             _turn: turn,
             wake_lock,
             _leave_prompt: (kind != RunKind::Demonstration).then(platform::ask_before_leaving),
@@ -198,11 +201,9 @@ impl Benchmark {
         Ok(())
     }
 
-    fn tell_hidden(self, attempt: u32, hidden: bool) {
-        if self.is_current(attempt) {
-            let message = ToWorker::Hidden(hidden);
-            self.session.with_value(|session| session.as_ref().map(|session| session.worker.send(&message)));
-        }
+    /// Sends a message to the worker, if there is one.
+    fn send(self, message: &ToWorker) -> Option<()> {
+        self.session.with_value(|session| session.as_ref().map(|session| session.worker.send(message)))
     }
 
     /// Ends the run if its worker does not start in time, but keeps waiting while its bundle is still downloading.

@@ -215,14 +215,9 @@ impl Supplies {
 
 /// Describes a missing data set: the reason, and what cannot be trained without it.
 pub fn describe_missing(data: &ServedDataSet) -> String {
-    let needed_by = engine::WORKLOADS.iter().filter(|make| make().data_set == data.name).count();
-    t!(
-        supplies_missing,
-        data = text::data_set_title(&data.name),
-        reason = data.missing.as_deref().unwrap_or_default(),
-        needed = needed_by,
-        all = engine::WORKLOADS.len()
-    )
+    let needed = engine::WORKLOADS.iter().filter(|make| make().data_set == data.name).count();
+    let (reason, all) = (data.missing.as_deref().unwrap_or_default(), engine::WORKLOADS.len());
+    t!(supplies_missing, data = text::data_set_title(&data.name), reason, needed, all)
 }
 
 #[cfg(test)]

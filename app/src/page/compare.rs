@@ -340,7 +340,7 @@ pub(super) fn share_comparison(comparing: ComparisonRun) -> impl IntoView {
         send(sharing, async move {
             let accepted = platform::share_comparison(&text, &key.get_value()).await;
             let accepted = accepted.map_err(|why| t!(comparison_not_shared, reason = why.to_string()))?;
-            platform::keep_secret(&accepted.comparison_id, &accepted.deletion_secret);
+            platform::keep(&platform::secret_of(&accepted.comparison_id), &accepted.deletion_secret);
             Ok(accepted)
         });
     };
@@ -379,7 +379,8 @@ fn shared(accepted: AcceptedComparison) -> impl IntoView {
 /// Page of a shared comparison, with the tables its author saw.
 pub(super) fn comparison_page(id: String) -> impl IntoView {
     platform::set_title(t!(comparison_title));
-    let deletion = platform::kept_secret(&id).map(|secret| format!("/comparisons/{id}/delete#{secret}"));
+    let deletion = platform::kept::<String>(&platform::secret_of(&id));
+    let deletion = deletion.map(|secret| format!("/comparisons/{id}/delete#{secret}"));
     answered(
         load_kept::<StoredComparison>("comparison", format!("/api/v1/comparisons/{id}")),
         |refusal| notice(t!(result_not_shown), refusal.to_string(), COMPARE, t!(comparison_own)),
@@ -392,12 +393,9 @@ fn stored_comparison(stored: StoredComparison, deletion: Option<String>) -> impl
     let first = records.first();
     let lead = first.map(|record| {
         let client = &record.provenance.client;
-        t!(
-            comparison_lead,
-            device = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref()),
-            client = format!("{} {}, {}", client.name, client.version, client.operating_system),
-            day = text::day(stored.submitted_unix_seconds)
-        )
+        let device = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
+        let client = format!("{} {}, {}", client.name, client.version, client.operating_system);
+        t!(comparison_lead, device, client, day = text::day(stored.submitted_unix_seconds))
     });
     let networks = side_by_side::networks(&records);
     let said = RwSignal::new(String::new());

@@ -82,7 +82,7 @@ pub(super) fn kept<T: Copy + 'static>(name: &str, make: impl FnOnce() -> T) -> T
 /// Color scheme selector. The default is the system's.
 pub(super) fn theme_choice() -> impl IntoView {
     let choose = |theme| {
-        platform::keep_theme(theme);
+        platform::keep(platform::THEME_KEY, &theme);
         platform::show_theme(theme);
     };
     let titles = Theme::ALL.map(|theme| (theme, theme.title().to_owned())).to_vec();

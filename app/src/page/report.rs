@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::Standings;
 use results::estimate::Estimate;
-use results::{Metric, Outcome, RunRecord, WorkloadRecord, metrics_of};
+use results::{Metric, Outcome, RunRecord, Summary, WorkloadRecord, metrics_of};
 
 use super::chart::{accuracy_chart, loss_chart, rate_chart};
 use super::parts::{list_items, table};
@@ -193,43 +193,27 @@ fn facts(record: RunRecord) -> impl IntoView {
 }
 
 fn training(workload: &WorkloadRecord) -> String {
-    let (settings, summary) = (&workload.settings, &workload.summary);
-    t!(
-        result_training_of,
-        workload = workload.workload,
-        steps = summary.steps,
-        batch = settings.batch_size,
-        precision = settings.precision.name(),
-        rate = words::language().number(&settings.learning_rate.to_string()),
-        samples = summary.samples,
-        windows = summary.measured_windows
-    )
+    let WorkloadRecord { workload, settings, summary, .. } = workload;
+    let Summary { steps, samples, measured_windows: windows, .. } = summary;
+    let (batch, precision) = (settings.batch_size, settings.precision.name());
+    let rate = words::language().number(&settings.learning_rate.to_string());
+    t!(result_training_of, workload, steps, batch, precision, rate, samples, windows)
 }
 
 /// Evidence that the training took place and was correct.
 fn evidence(workload: &WorkloadRecord) -> Option<String> {
     let check = workload.correctness.as_ref()?;
     let small = |value: f64| words::language().number(&format!("{value:.1e}"));
-    let whole = check.whole_batch.as_ref().map_or_else(String::new, |whole| {
-        t!(
-            result_whole,
-            batch = whole.batch_size,
-            part = whole.part_size,
-            difference = small(whole.gradient_difference),
-            allowed = format!("{:.0e}", whole.gradient_tolerance)
-        )
+    let more = check.whole_batch.as_ref().map_or_else(String::new, |whole| {
+        let allowed = format!("{:.0e}", whole.gradient_tolerance);
+        let (batch, part, difference) = (whole.batch_size, whole.part_size, small(whole.gradient_difference));
+        t!(result_whole, batch, part, difference, allowed)
     });
-    Some(t!(
-        result_checked,
-        mark = if check.passed { "✓" } else { "✗" },
-        workload = workload.workload,
-        batch = check.batch_size,
-        difference = small(check.largest_difference),
-        allowed = format!("{:.0e}", check.tolerance),
-        more = whole,
-        steps = workload.first_losses.len(),
-        weights = workload.weight_samples.len()
-    ))
+    let (mark, batch) = (if check.passed { "✓" } else { "✗" }, check.batch_size);
+    let (difference, allowed) = (small(check.largest_difference), format!("{:.0e}", check.tolerance));
+    let (steps, weights) = (workload.first_losses.len(), workload.weight_samples.len());
+    let workload = &workload.workload;
+    Some(t!(result_checked, mark, workload, batch, difference, allowed, more, steps, weights))
 }
 
 pub(super) fn results_table(record: RunRecord) -> impl IntoView {

@@ -18,7 +18,7 @@ use crate::words::remarks::Reader;
 use crate::{json, platform, standing, t, text, words};
 
 pub(super) fn result_page(run_id: String) -> impl IntoView {
-    let own = platform::kept_secret(&run_id);
+    let own = platform::kept::<String>(&platform::secret_of(&run_id));
     answered(
         load_kept::<StoredRun>("result", format!("/api/v1/runs/{run_id}")),
         |refusal| notice(t!(result_not_shown), refusal.to_string(), "/", t!(common_to_start)),
@@ -39,17 +39,13 @@ fn stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
     let verdict = RwSignal::new(Verdict { tier: run.tier, notes: run.notes, being_verified: run.being_verified });
     let name = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     let client = &record.provenance.client;
+    let (program, day) = (format!("{} {}", client.name, client.version), text::day(run.submitted_unix_seconds));
     let software = record.device.adapter.software.then(|| format!("{}.", text::capitalised(t!(leaderboard_software))));
     platform::set_title(&name);
     let title = view! {
         <h1>{name}</h1>
         <p class="lead small">
-            {t!(
-                result_uploaded_on,
-                client = format!("{} {}", client.name, client.version),
-                system = client.operating_system,
-                day = text::day(run.submitted_unix_seconds)
-            )}
+            {t!(result_uploaded_on, client = program, system = client.operating_system, day)}
             " "
             {software}
         </p>

@@ -82,7 +82,7 @@ impl StartState {
 
     /// Records in this browser that the run with this key was uploaded.
     pub(super) fn is_uploaded(self, key: &str, accepted: &AcceptedRun) {
-        platform::keep_secret(&accepted.run_id, &accepted.deletion_secret);
+        platform::keep(&platform::secret_of(&accepted.run_id), &accepted.deletion_secret);
         let place = UploadedRun { run_id: accepted.run_id.clone(), deletion_link: accepted.deletion_link.clone() };
         self.own_runs.set(platform::change_own_runs(|runs| runs.uploaded(key, place)));
     }

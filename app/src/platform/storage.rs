@@ -19,35 +19,23 @@ fn storage() -> Option<web_sys::Storage> {
 }
 
 /// Reads a stored value; `None` if it is unreadable.
-pub(super) fn kept<T: DeserializeOwned>(name: &str) -> Option<T> {
+pub(crate) fn kept<T: DeserializeOwned>(name: &str) -> Option<T> {
     json::parse(&storage()?.get_item(name).ok()??).ok()
 }
 
 /// Stores a value, and returns true if there was enough space.
-pub(super) fn keep(name: &str, value: &impl Serialize) -> bool {
+pub(crate) fn keep(name: &str, value: &impl Serialize) -> bool {
     storage().is_some_and(|storage| storage.set_item(name, &json::compact(value)).is_ok())
 }
 
-fn forget(name: &str) {
+pub(crate) fn forget(name: &str) {
     if let Some(storage) = storage() {
         drop(storage.remove_item(name));
     }
 }
 
-/// Stores the deletion secret of an upload. The page shows the deletion link, too.
-pub(crate) fn keep_secret(run_id: &str, secret: &str) {
-    keep(&secret_of(run_id), &secret);
-}
-
-pub(crate) fn kept_secret(run_id: &str) -> Option<String> {
-    kept(&secret_of(run_id))
-}
-
-pub(crate) fn forget_secret(run_id: &str) {
-    forget(&secret_of(run_id));
-}
-
-fn secret_of(run_id: &str) -> String {
+/// Name of the stored deletion secret of an upload. The page shows the deletion link, too.
+pub(crate) fn secret_of(run_id: &str) -> String {
     format!("gradmark.deletion.{run_id}")
 }
 
@@ -90,7 +78,7 @@ pub(crate) fn change_own_runs(change: impl FnOnce(&mut OwnRuns)) -> OwnRuns {
     runs
 }
 
-const THEME_KEY: &str = "gradmark.theme";
+pub(crate) const THEME_KEY: &str = "gradmark.theme";
 /// Attribute that selects the theme in the style sheet.
 const ATTRIBUTE: &str = "data-theme";
 
@@ -119,10 +107,6 @@ pub(crate) fn theme() -> Theme {
     kept(THEME_KEY).unwrap_or(Theme::System)
 }
 
-pub(crate) fn keep_theme(theme: Theme) {
-    keep(THEME_KEY, &theme);
-}
-
 pub(crate) fn show_theme(theme: Theme) {
     let Some(root) = window().document().and_then(|document| document.document_element()) else { return };
     // Setting an attribute with a valid name cannot fail.
@@ -139,7 +123,7 @@ const PARAMETER: &str = crate::options::LANGUAGE;
 /// stored, because links within the page do not carry it.
 pub(crate) fn language() -> PageLanguage {
     if let Some(asked) = parameter(PARAMETER).and_then(|code| PageLanguage::named(&code)) {
-        keep_code(asked);
+        keep(LANGUAGE_KEY, &asked.code());
         return asked;
     }
     kept::<String>(LANGUAGE_KEY).and_then(|code| PageLanguage::named(&code)).unwrap_or_else(liked)
@@ -147,14 +131,10 @@ pub(crate) fn language() -> PageLanguage {
 
 /// Stores the selected language, and updates the URL.
 pub(crate) fn keep_language(language: PageLanguage) {
-    keep_code(language);
+    keep(LANGUAGE_KEY, &language.code());
     if parameter(PARAMETER).is_some() {
         put_in_address(PARAMETER, language.code());
     }
-}
-
-fn keep_code(language: PageLanguage) {
-    keep(LANGUAGE_KEY, &language.code());
 }
 
 fn liked() -> PageLanguage {

@@ -15,15 +15,20 @@ use crate::text::{number, percent, workload_title};
 pub fn agreement(of: &Agreement) -> String {
     match of {
         Agreement::Agree { evidence } => nothing_found(evidence),
-        Agreement::Disagree { evidence, pairs } => t!(
-            agreement_disagree,
-            subject = subject(evidence),
-            pairs = pairs.iter().map(pair).collect::<Vec<_>>().join(", "),
-            spread = spread(evidence),
-            allowed = points(evidence.allowed_difference)
-        ),
+        Agreement::Disagree { evidence, pairs } => {
+            let pairs = pairs.iter().map(pair).collect::<Vec<_>>().join(", ");
+            let (subject, spread, allowed) = parts(evidence);
+            t!(agreement_disagree, subject, pairs, spread, allowed)
+        }
         Agreement::Unclear { evidence } => t!(agreement_unclear, nothing_found = nothing_found(evidence)),
-        Agreement::NotCompared { obstacle } => t!(agreement_not_compared, obstacle = why_not(*obstacle)),
+        Agreement::NotCompared { obstacle } => {
+            let obstacle = match obstacle {
+                Obstacle::TooFewBackEnds => t!(agreement_too_few),
+                Obstacle::NoCommonSeed => t!(agreement_no_common_seed),
+                Obstacle::NoCommonStep => t!(agreement_no_common_step),
+            };
+            t!(agreement_not_compared, obstacle)
+        }
     }
 }
 
@@ -31,37 +36,20 @@ fn pair(of: &Pair) -> String {
     t!(agreement_pair, higher = title(&of.higher), difference = points(of.difference), lower = title(&of.lower))
 }
 
-fn why_not(obstacle: Obstacle) -> &'static str {
-    match obstacle {
-        Obstacle::TooFewBackEnds => t!(agreement_too_few),
-        Obstacle::NoCommonSeed => t!(agreement_no_common_seed),
-        Obstacle::NoCommonStep => t!(agreement_no_common_step),
-    }
-}
-
-fn subject(evidence: &Evidence) -> String {
-    if evidence.is_final {
-        t!(agreement_final).to_owned()
-    } else {
-        t!(agreement_after_step, step = evidence.step.to_string())
-    }
-}
-
-fn spread(evidence: &Evidence) -> String {
-    match evidence.basis {
+/// Returns what was compared, its spread, and the allowed difference.
+fn parts(evidence: &Evidence) -> (String, String, String) {
+    let after_step = || t!(agreement_after_step, step = evidence.step.to_string());
+    let subject = if evidence.is_final { t!(agreement_final).to_owned() } else { after_step() };
+    let spread = match evidence.basis {
         Basis::Seeds => t!(agreement_spread_of_seeds, seeds = evidence.seeds.len()),
         Basis::TestSamples => t!(agreement_sampling_error, samples = evidence.test_samples.to_string()),
-    }
+    };
+    (subject, spread, points(evidence.allowed_difference))
 }
 
 fn nothing_found(evidence: &Evidence) -> String {
-    t!(
-        agreement_nothing_found,
-        subject = subject(evidence),
-        allowed = points(evidence.allowed_difference),
-        spread = spread(evidence),
-        largest = points(evidence.largest_difference)
-    )
+    let (subject, spread, allowed) = parts(evidence);
+    t!(agreement_nothing_found, subject, allowed, spread, largest = points(evidence.largest_difference))
 }
 
 /// Formats a difference of shares in percentage points.

@@ -37,29 +37,22 @@ impl PageWitness {
         Self { registration, answered: None }
     }
 
+    /// Returns the message of a call with this method and content type.
     fn message(
         &self,
-        method: &'static str,
         call: &str,
-        kind: &'static str,
+        [method, kind]: [&'static str; 2],
         body: JsValue,
         limits: TimeLimits,
     ) -> WitnessMessage {
-        let StartedRun { run_id, nonce, .. } = &self.registration;
-        WitnessMessage {
-            method,
-            address: format!("/api/v1/runs/{run_id}/{call}"),
-            kind,
-            nonce: nonce.clone(),
-            body,
-            limits,
-        }
+        let StartedRun { run_id, nonce, .. } = self.registration.clone();
+        WitnessMessage { method, address: format!("/api/v1/runs/{run_id}/{call}"), kind, nonce, body, limits }
     }
 
     /// Returns the message of a call with a JSON body. `limits` depend on its size.
     fn post(&self, call: &str, body: &impl Serialize, limits: fn(usize) -> TimeLimits) -> WitnessMessage {
         let json = serde_json::to_string(body).expect("every message can be written as JSON");
-        self.message("POST", call, "application/json", JsValue::from_str(&json), limits(json.len()))
+        self.message(call, ["POST", "application/json"], JsValue::from_str(&json), limits(json.len()))
     }
 }
 
@@ -108,7 +101,7 @@ impl Witness for PageWitness {
     async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
         let (call, limits) = (format!("states/{workload}/{step}"), TimeLimits::of_proof(state.len()));
         let body = js_sys::Uint8Array::from(state.as_slice()).into();
-        self.message("PUT", &call, "application/octet-stream", body, limits).send().await.map(drop)
+        self.message(&call, ["PUT", "application/octet-stream"], body, limits).send().await.map(drop)
     }
 }
 
