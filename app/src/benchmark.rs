@@ -49,9 +49,8 @@ pub(crate) enum RunKind {
     Comparison { seed: u32 },
 }
 
-impl RunKind {
-    pub(crate) const DEMONSTRATED: &str = "keras-mnist-mlp";
-}
+/// Network of a demonstration.
+pub(crate) const DEMONSTRATED: &str = "keras-mnist-mlp";
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FinishedRun {
@@ -369,7 +368,7 @@ async fn order(kind: RunKind, options: &RunOptions) -> (RunOrder, Option<String>
             let spec = &mut order.spec;
             spec.backend = engine::backends::REFERENCE.to_owned();
             spec.precision = Precision::F32;
-            spec.workloads = vec![RunKind::DEMONSTRATED.to_owned()];
+            spec.workloads = vec![DEMONSTRATED.to_owned()];
             spec.batch_size = spec.batch_size.or(Some(16));
             spec.length = spec.length.or(Positive::new(10.0).map(Length::Seconds));
         }

@@ -4,7 +4,7 @@ use results::api::Tier;
 use results::software::program_of_architecture;
 use results::{
     Adapter, ClientKind, Date, FailureCause, HIDDEN_SOFTWARE, HiddenDevice, IN_COMPATIBILITY_MODE, Metric, Outcome,
-    RunRecord, Summary, UNNAMED_ADAPTER, Unit, WorkloadRecord, metric,
+    RunRecord, Summary, UNNAMED_ADAPTER, Unit, VENDORS, WorkloadRecord, metric,
 };
 
 use crate::words::remarks::failure_of_workload;
@@ -111,6 +111,7 @@ pub fn named_device(name: &str) -> String {
 
 /// Name of a GPU, or of a software adapter, from the words of WebGPU: `NVIDIA, ampere`. Firefox has none of them.
 pub fn gpu_name(vendor: &str, architecture: &str, description: &str, software: bool) -> String {
+    const OTHERS: [&str; 3] = ["Google", "Mesa", "Microsoft"];
     if !description.is_empty() {
         return description.to_owned();
     }
@@ -120,18 +121,8 @@ pub fn gpu_name(vendor: &str, architecture: &str, description: &str, software: b
     let vendor = match vendor {
         "" if software => return t!(device_software).to_owned(),
         "" => return t!(device_masked).to_owned(),
-        "amd" => "AMD",
-        "apple" => "Apple",
-        "arm" => "Arm",
-        "google" => "Google",
         "img-tec" => "Imagination",
-        "intel" => "Intel",
-        "mesa" => "Mesa",
-        "microsoft" => "Microsoft",
-        "nvidia" => "NVIDIA",
-        "qualcomm" => "Qualcomm",
-        "samsung" => "Samsung",
-        other => other,
+        word => VENDORS.into_iter().chain(OTHERS).find(|name| name.eq_ignore_ascii_case(word)).unwrap_or(word),
     };
     if architecture.is_empty() { format!("{vendor} GPU") } else { format!("{vendor}, {architecture}") }
 }

@@ -28,9 +28,6 @@ const RULES: [(&str, FindViolations); 6] = [
 ];
 
 /// Checks all rules of the sources and prints every violation.
-///
-/// # Errors
-/// When a rule is broken, or a file cannot be read.
 pub(crate) fn sources(top: &Path) -> Result<()> {
     say::step("Checking", "the design rules");
     let mut broken = 0;
@@ -257,9 +254,6 @@ const BUDGETS: [(&str, usize, IsIncluded); 3] = [
 ];
 
 /// Checks the size of the page in `dist/` against its budgets, and reports budgets without files as skipped.
-///
-/// # Errors
-/// When a budget is exceeded, or a file cannot be read.
 pub(crate) fn page(top: &Path) -> Result<()> {
     let exceeded = compare(&compressed_sizes(top)?);
     ensure!(exceeded.is_empty(), "the page in dist/ is too large: {}", exceeded.join("; "));

@@ -103,9 +103,6 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
 }
 
 /// Packs built parts into `out`, with a SHA-256 file for each archive.
-///
-/// # Errors
-/// When a part or `strip` is missing, or `out` cannot be written.
 pub(crate) fn pack(top: &Path, parts: &DistParts<'_>, out: &Path) -> Result<()> {
     let target = target(top)?;
     let time = commit_time(top);

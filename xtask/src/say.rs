@@ -58,9 +58,7 @@ const PROGRESS: [&str; 7] = ["Compiling", "Checking", "Downloading", "Downloaded
 
 /// Runs a command to its end, with an animated line, between a line that begins with `verb` and one that begins with
 /// `done` and has the duration.
-///
-/// # Errors
-/// The command cannot be started or fails. Its messages have been printed.
+/// Prints the messages of a command that fails.
 pub(crate) fn follow([verb, done]: [&'static str; 2], what: &str, command: &mut Command) -> Result<()> {
     step(verb, what);
     let began = Instant::now();

@@ -33,9 +33,6 @@ pub(crate) fn digest(files: &[PathBuf]) -> Result<String> {
 }
 
 /// Returns the cache folder of the bundle built from these files and folders of the checkout. It may not exist yet.
-///
-/// # Errors
-/// A source cannot be read, or no home folder is known.
 pub(crate) fn in_cache(kind: &str, top: &Path, sources: &[&str]) -> Result<PathBuf> {
     let mut files = Vec::new();
     for source in sources {

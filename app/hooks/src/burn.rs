@@ -55,10 +55,8 @@ pub(crate) fn place(top: &Path, page: &Path) -> Result<()> {
     write_state(page, &StateFile::Ready(bundle::place(&made, "burn", page)?))
 }
 
-/// Builds the bundle unless it is cached, and adds it to a page that may already be served.
-///
-/// # Errors
-/// The build fails. `burn.json` then has the reason.
+/// Builds the bundle unless it is cached, and adds it to a page that may already be served. After a failure,
+/// `burn.json` has the reason.
 pub(crate) fn build(top: &Path, page: &Path) -> Result<()> {
     let made = bundle::in_cache("burn", top, &SOURCES)?;
     if !made.is_dir() {

@@ -39,9 +39,7 @@ struct Library<'a> {
 }
 
 /// Writes a fragment `NAME.html` for each listed document, and the list of these files.
-///
-/// # Errors
-/// A file cannot be read or written, or a document is invalid. The error lists all problems in all documents.
+/// The error lists all problems in all documents.
 pub(crate) fn write(top: &Path, list: &Path, repository: Option<&str>, out: &Path) -> Result<()> {
     let write = |name: &str, content: &[u8]| {
         let path = out.join(name);

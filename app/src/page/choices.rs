@@ -44,9 +44,7 @@ pub(super) fn options(state: StartState, compares: bool) -> impl IntoView {
                 {networks(state)}
                 {(!compares).then(|| engines(state))}
                 {settings(state)}
-                <Show when=move || !compares && has_gpu()>
-                    {claimed_name(state.claimed)}
-                </Show>
+                <Show when=move || !compares && has_gpu()>{claimed_name(state.claimed)}</Show>
             </details>
             {(!compares).then(|| burn_progress(state.benchmark))}
             {(!compares).then(|| left_out(move || state.options.get().ok().into_iter().collect()))}
@@ -94,14 +92,7 @@ fn radio(
     choose: impl Fn() + 'static,
 ) -> impl IntoView {
     view! {
-        <input
-            type="radio"
-            name=name
-            value=value
-            disabled=disabled
-            prop:checked=chosen
-            on:change=move |_| choose()
-        />
+        <input type="radio" name=name value=value disabled=disabled prop:checked=chosen on:change=move |_| choose() />
     }
 }
 

@@ -42,14 +42,10 @@ pub(super) fn compare_page() -> impl IntoView {
             <h1 id="compare-title">{t!(compare_title)}</h1>
             <p class="lead small">{t!(compare_lead)}</p>
             <p class="note">{move || device(&state.gpu.get())}</p>
-            <Show when=move || state.is_idle.get()>
-                {controls(state)}
-            </Show>
+            <Show when=move || state.is_idle.get()>{controls(state)}</Show>
             <p class="status" role="status" aria-live="polite">{status}</p>
         </section>
-        <Show when=move || !state.is_idle.get()>
-            {running(state.benchmark)}
-        </Show>
+        <Show when=move || !state.is_idle.get()>{running(state.benchmark)}</Show>
         {results(state)}
     }
 }
@@ -166,9 +162,7 @@ pub(super) fn results(state: StartState) -> impl IntoView {
                 <p class="note">{move || task.get().map(|task| explanation(&task.seeds))}</p>
                 <ul class="plain note" data-figure="fetched">{fetched}</ul>
                 {takeaway(state)}
-                <Show when=move || state.comparing.present().is_none()>
-                    {share_comparison(state.comparing)}
-                </Show>
+                <Show when=move || state.comparing.present().is_none()>{share_comparison(state.comparing)}</Show>
             </section>
         </Show>
     }

@@ -83,9 +83,7 @@ fn row(line: StandingsPlace, largest: f64, runs: &OwnRuns) -> impl IntoView + us
                 <span class="explain">{vendor(line.vendor.as_deref(), &name)}{best}</span>
             </th>
             <td class="number">{line.seconds_to_target.map_or_else(|| "–".to_owned(), text::seconds)}</td>
-            <td class="number">
-                {value}{bar_of(&line.figure, largest)}<span class="explain">{interval}</span>
-            </td>
+            <td class="number">{value}{bar_of(&line.figure, largest)}<span class="explain">{interval}</span></td>
             <td class="program">{line.backend}</td>
             <td class="program">{client(line.client_kind)}</td>
         </tr>

@@ -31,9 +31,7 @@ pub(super) fn document_page(name: String) -> impl IntoView {
         <section class="sheet" id="document">
             {in_english}
             {shown}
-            <div class="row">
-                <a class="button quiet" href=DOCUMENTS>{t!(documents_title)}</a>
-            </div>
+            <div class="row"><a class="button quiet" href=DOCUMENTS>{t!(documents_title)}</a></div>
         </section>
     }
     .into_any()

@@ -21,7 +21,7 @@ pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + S
         things: StoredValue::new_local(Things::new()),
     });
     let spoken = RwSignal::new(platform::language());
-    provide_context(Spoken(spoken));
+    provide_context(spoken);
     move || {
         let language = spoken.get();
         words::speak(language);
@@ -30,12 +30,9 @@ pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + S
     }
 }
 
-#[derive(Clone, Copy)]
-struct Spoken(RwSignal<PageLanguage>);
-
 /// Language selector. The default is the browser's language.
 pub(super) fn language_choice() -> impl IntoView {
-    let Spoken(spoken) = expect_context();
+    let spoken: RwSignal<PageLanguage> = expect_context();
     let option = |language: PageLanguage| {
         let code = language.code();
         let chosen = language == words::language();

@@ -23,9 +23,7 @@ pub(super) fn moderation_page() -> impl IntoView {
             <p class="lead small">{t!(moderation_explanation)}</p>
             {listed(loaded, entries)}
             {show_more(more, limit)}
-            <div class="row">
-                <a class="button quiet" href=LEADERBOARD>{t!(common_leaderboard)}</a>
-            </div>
+            <div class="row"><a class="button quiet" href=LEADERBOARD>{t!(common_leaderboard)}</a></div>
         </section>
     }
 }

@@ -86,9 +86,7 @@ pub(super) fn table(
     view! {
         <div class="scroll" role="region" aria-label=region tabindex="0">
             <table class=class aria-label=label>
-                <thead>
-                    <tr>{heads}</tr>
-                </thead>
+                <thead><tr>{heads}</tr></thead>
                 {bodies}
             </table>
         </div>

@@ -49,12 +49,8 @@ pub(super) fn places(chosen: RwSignal<Filters>) -> impl IntoView {
             || loaded.with(|loaded| matches!(loaded, Some(Ok(standings)) if has_lines(standings)))
     });
     view! {
-        <Show when=move || has_filters.get()>
-            {place_filters(chosen)}
-        </Show>
-        <Show when=move || { lines.get().1 > 0 }>
-            {search_field(search)}
-        </Show>
+        <Show when=move || has_filters.get()>{place_filters(chosen)}</Show>
+        <Show when=move || { lines.get().1 > 0 }>{search_field(search)}</Show>
         {listed(loaded, move |of| of_tab(of, tab.get(), chosen.with_untracked(Filters::any_of_places), search))}
         {show_more(more, limit)}
     }

@@ -11,7 +11,6 @@ use super::parts::{list_items, table};
 use super::places::STANDINGS;
 use crate::route::with_query;
 use crate::standing::Rank;
-use crate::words::remarks::Reader;
 use crate::{platform, published, standing, t, text, words};
 
 /// The score in a ring, the device, the position among others, and a sentence for each network.
@@ -72,14 +71,14 @@ fn rank(record: &RunRecord, score: Option<f64>) -> RwSignal<Option<Rank>> {
 fn rank_of(rank: Rank) -> impl IntoView {
     match rank {
         Rank::Among { rank, neighbors } => {
-            let neighbors = neighbors.into_iter().map(|neighbor| {
-                let is_own = neighbor.device.is_none();
-                let name = neighbor.device.map(|name| text::named_device(&name));
+            let neighbors = neighbors.into_iter().map(|(device, score)| {
+                let is_own = device.is_none();
+                let name = device.map(|name| text::named_device(&name));
                 view! {
                     <li class:own=is_own>
                         {name.unwrap_or_else(|| t!(result_this_run).to_owned())}
                         " "
-                        <b>{text::score(neighbor.score)}</b>
+                        <b>{text::score(score)}</b>
                     </li>
                 }
             });
@@ -127,18 +126,16 @@ fn of_its_time(record: RunRecord) -> impl IntoView {
     })
 }
 
-/// Notes on a run: as many as `most`.
-pub(super) fn caveats(record: &RunRecord, reader: Reader, most: usize) -> impl IntoView + use<> {
+/// Notes on a run, as many as `most`. Warnings have advice for the person who has just run the benchmark.
+pub(super) fn caveats(record: &RunRecord, with_advice: bool, most: usize) -> impl IntoView + use<> {
     let reasons = record.departures.iter().map(words::remarks::departure).collect::<Vec<_>>().join(", ");
     let unusual = (!record.is_standard()).then(|| t!(result_non_standard, reasons));
-    let warnings = record.warnings.iter().map(|of| words::remarks::warning(of, reader));
+    let warnings = record.warnings.iter().map(|of| words::remarks::warning(of, with_advice));
     // Settings come last, because the person chose them.
     let notes: Vec<_> = warnings.chain(unusual).take(most).collect();
     (!notes.is_empty()).then(|| {
         view! {
-            <div class="caveats">
-                <ul class="plain" aria-label=t!(result_worth_knowing)>{list_items(notes)}</ul>
-            </div>
+            <div class="caveats"><ul class="plain" aria-label=t!(result_worth_knowing)>{list_items(notes)}</ul></div>
         }
     })
 }

@@ -14,7 +14,6 @@ use super::report::{caveats, overview, particulars};
 use super::share::share;
 use super::side_by_side::compare_with;
 use crate::route::StoredKind;
-use crate::words::remarks::Reader;
 use crate::{json, platform, standing, t, text, words};
 
 pub(super) fn result_page(run_id: String) -> impl IntoView {
@@ -55,7 +54,7 @@ fn stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
             {overview(record.clone(), title.into_any())}
             {listed}
             {verdict_on_run(run.run_id.clone(), verdict)}
-            {caveats(&record, Reader::Anyone, usize::MAX)}
+            {caveats(&record, false, usize::MAX)}
             {share(&run.run_id, text::to_pass_on(&record))}
             {standing_of(run.run_id.clone(), record.clone(), verdict)}
             {particulars(record)}
@@ -240,7 +239,7 @@ fn file(name: String, record: Result<RunRecord, String>) -> impl IntoView {
             view! {
                 <section class="sheet" data-file=shown_as>
                     {overview(record.clone(), heading.into_any())}
-                    {caveats(&record, Reader::Anyone, usize::MAX)}
+                    {caveats(&record, false, usize::MAX)}
                     {particulars(record)}
                     {exact_json(Signal::stored(json), name)}
                 </section>

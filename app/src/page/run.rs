@@ -20,7 +20,6 @@ use crate::benchmark::{FinishedRun, RunKind};
 use crate::options::RunOptions;
 use crate::own_runs::{OwnRun, Record, Took, UploadedRun};
 use crate::words::Said;
-use crate::words::remarks::Reader;
 use crate::{json, platform, t, text};
 
 pub(super) fn finished_run(state: StartState) -> impl IntoView {
@@ -73,12 +72,12 @@ fn finish(state: StartState, finished: FinishedRun) -> impl IntoView {
             }}
             {draw_digit(state.benchmark)}
             </div>
-            {caveats(&shown, Reader::Runner, MAX_NOTES)}
+            {caveats(&shown, true, MAX_NOTES)}
             <details class="particulars">
                 <summary>{t!(result_details)}</summary>
                 {exact_json(json.into(), file)}
                 {bundle.map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
-                {(shown.warnings.len() >= MAX_NOTES).then(|| caveats(&shown, Reader::Runner, usize::MAX))}
+                {(shown.warnings.len() >= MAX_NOTES).then(|| caveats(&shown, true, usize::MAX))}
                 {particulars(shown)}
             </details>
         </section>

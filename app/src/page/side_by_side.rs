@@ -53,18 +53,14 @@ fn beside(found: Comparing, kind: StoredKind) -> impl IntoView {
     let bodies = view! {
         {workloads.into_iter().map(|of| of_workload(of, columns)).collect_view()}
         <tbody>
-            <tr class="group">
-                <th scope="rowgroup" colspan=(columns + 1).to_string()>{t!(beside_differs)}</th>
-            </tr>
+            <tr class="group"><th scope="rowgroup" colspan=(columns + 1).to_string()>{t!(beside_differs)}</th></tr>
             {differing.collect_view()}
         </tbody>
     };
     view! {
         <section class="sheet" aria-labelledby="beside-title">
             <h1 id="beside-title">{t!(beside_title)}</h1>
-            <p class="lead small">
-                {t!(beside_explanation)}
-            </p>
+            <p class="lead small">{t!(beside_explanation)}</p>
             {nothing.map(|sentence| view! { <p class="callout">{sentence}</p> })}
             {table("results", t!(beside_title), heads, bodies)}
         </section>
@@ -272,8 +268,6 @@ fn found_list(search: Search, own: String) -> impl IntoView {
         }
     };
     view! {
-        <ul class="found" aria-label=t!(candidates_found)>
-            {move || found().into_iter().map(one).collect_view()}
-        </ul>
+        <ul class="found" aria-label=t!(candidates_found)>{move || found().into_iter().map(one).collect_view()}</ul>
     }
 }

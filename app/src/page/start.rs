@@ -14,7 +14,7 @@ use super::parts::{focus, go, list_items};
 use super::run::{finished_run, own_runs};
 use super::running::running;
 use super::state::{MISSING_DATA, StartState, missing_data_sets};
-use crate::benchmark::{FinishedRun, RunKind, RunStage};
+use crate::benchmark::{DEMONSTRATED, FinishedRun, RunKind, RunStage};
 use crate::browser::{GpuObstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
 use crate::options::RunOptions;
 use crate::platform::{self, Automation, BrowserGpu, PressureWatch, TaskReport, TaskState};
@@ -53,9 +53,7 @@ pub(super) fn start_page() -> impl IntoView {
                     {device(state)}
                     {options(state, false)}
                 </div>
-                <Show when=move || !has_result.get()>
-                    {miniature()}
-                </Show>
+                <Show when=move || !has_result.get()>{miniature()}</Show>
             </section>
             {move || match state.gpu.get() {
                 BrowserGpu::Missing(obstacle) => Some(no_gpu(state, obstacle)),
@@ -175,12 +173,8 @@ pub(super) fn notes_before_run() -> impl IntoView {
     StoredValue::new_local(looking);
     view! {
         {unknown.map(|sentence| view! { <p class="callout" data-figure="unknown">{sentence}</p> })}
-        <Show when=move || on_battery.get()>
-            <p class="callout" data-figure="battery">{t!(start_battery)}</p>
-        </Show>
-        <Show when=move || pressed.get()>
-            <p class="callout" data-figure="pressed">{t!(start_pressed)}</p>
-        </Show>
+        <Show when=move || on_battery.get()><p class="callout" data-figure="battery">{t!(start_battery)}</p></Show>
+        <Show when=move || pressed.get()><p class="callout" data-figure="pressed">{t!(start_pressed)}</p></Show>
     }
 }
 
@@ -231,9 +225,8 @@ fn device(state: StartState) -> impl IntoView {
 /// Advice for browsers without WebGPU, and a demonstration that works without it.
 fn no_gpu(state: StartState, obstacle: GpuObstacle) -> impl IntoView {
     let steps = advice(&platform::browser(), obstacle);
-    let lacks_data = Memo::new(move |_| {
-        state.benchmark.supplies.with(|supplies| supplies.missing_for(RunKind::DEMONSTRATED).is_some())
-    });
+    let lacks_data =
+        Memo::new(move |_| state.benchmark.supplies.with(|supplies| supplies.missing_for(DEMONSTRATED).is_some()));
     let demonstrate = move |_| {
         state.benchmark.start(RunKind::Demonstration, RunOptions::default());
     };

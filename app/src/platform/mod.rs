@@ -85,10 +85,8 @@ pub(crate) fn data_address(kind: &str, bytes: &[u8]) -> String {
 
 /// True if the visitor asked the system for less motion.
 pub(crate) fn prefers_less_motion() -> bool {
-    let window = window();
-    let query = property(&window, "matchMedia").dyn_into::<js_sys::Function>();
-    let found = query.and_then(|query| query.call1(&window, &"(prefers-reduced-motion: reduce)".into()));
-    found.is_ok_and(|found| property(&found, "matches").is_truthy())
+    let found = window().match_media("(prefers-reduced-motion: reduce)");
+    found.is_ok_and(|found| found.is_some_and(|query| query.matches()))
 }
 
 pub(crate) fn unix_seconds() -> f64 {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use js_sys::{Array, Function};
+use js_sys::Array;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use training_worker::property;
@@ -176,8 +176,6 @@ impl Stance {
 }
 
 fn details() -> Array {
-    let document: JsValue = window().document().into();
-    let found = property(&document, "querySelectorAll").dyn_into().ok();
-    let found = found.and_then(|find: Function| find.call1(&document, &"details".into()).ok());
+    let found = window().document().and_then(|document| document.query_selector_all("details").ok());
     found.map(|list| Array::from(&list)).unwrap_or_default()
 }

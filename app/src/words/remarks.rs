@@ -124,26 +124,17 @@ pub fn failure_of_run(trouble: RunTrouble, reason: &str) -> String {
 /// Reason in the record of a run that was not registered because its seed was fixed.
 pub const SEED_BY_HAND: &str = "the seed was chosen by hand";
 
-/// Audience of a warning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reader {
-    /// The person who has just run the benchmark, and can run it again.
-    Runner,
-    /// Anyone who reads a stored result.
-    #[default]
-    Anyone,
-}
-
 /// Separates the fact of a warning from the advice.
 const ADVICE: &str = " | ";
 
-/// A warning, with a workload's title instead of its name. Only the runner gets the advice.
-pub fn warning(warning: &Warning, reader: Reader) -> String {
+/// A warning, with a workload's title instead of its name. The advice is for the person who has just run the benchmark,
+/// and can run it again.
+pub fn warning(warning: &Warning, with_advice: bool) -> String {
     let whole = fact_and_advice(warning);
-    match (whole.rsplit_once(ADVICE), reader) {
-        (Some((fact, advice)), Reader::Runner) => format!("{fact} {advice}"),
-        (Some((fact, _)), Reader::Anyone) => fact.to_owned(),
-        (None, _) => whole,
+    match whole.rsplit_once(ADVICE) {
+        Some((fact, advice)) if with_advice => format!("{fact} {advice}"),
+        Some((fact, _)) => fact.to_owned(),
+        None => whole,
     }
 }
 
@@ -352,21 +343,21 @@ mod tests {
     fn warnings_match_results_in_english_with_title() {
         for of in all_warnings() {
             let expected = of.to_string().replace("theano-mnist", &workload_title("theano-mnist"));
-            assert_eq!(warning(&of, Reader::Runner), expected);
+            assert_eq!(warning(&of, true), expected);
         }
     }
 
     #[test]
     fn only_the_runner_gets_advice() {
         let unnamed = Warning::SoftwareAdapter { name: UNNAMED_ADAPTER.to_owned() };
-        assert!(warning(&unnamed, Reader::Anyone).starts_with("This adapter is a software adapter: "));
+        assert!(warning(&unnamed, false).starts_with("This adapter is a software adapter: "));
         let hidden = Warning::TabHidden { seconds: 3.0, paused_seconds: 0.0 };
         let fact = "The page was hidden for 3 s, and browsers slow hidden pages down.";
-        assert_eq!(warning(&hidden, Reader::Anyone), fact);
+        assert_eq!(warning(&hidden, false), fact);
         for language in PageLanguage::ALL {
             speak(language);
             for of in all_warnings() {
-                let [whole, fact] = [Reader::Runner, Reader::Anyone].map(|reader| warning(&of, reader));
+                let [whole, fact] = [true, false].map(|with_advice| warning(&of, with_advice));
                 assert!(whole.starts_with(&fact) && !whole.contains(ADVICE.trim()), "{whole}");
                 assert!(fact.len() < whole.len() || !fact_and_advice(&of).contains(ADVICE), "{whole}");
             }
@@ -379,10 +370,10 @@ mod tests {
     fn german_warnings_contain_numbers() {
         speak(PageLanguage::German);
         for of in all_warnings() {
-            assert_ne!(warning(&of, Reader::Runner), of.to_string());
+            assert_ne!(warning(&of, true), of.to_string());
         }
         let unstable = Warning::NotStabilised { workload: "unheard-of".to_owned(), half_width_percent: 3.25 };
-        let pressed = warning(&unstable, Reader::Anyone);
+        let pressed = warning(&unstable, false);
         assert!(pressed.starts_with("unheard-of: ") && pressed.contains("±3,2 %"), "{pressed}");
     }
 }
