@@ -10,10 +10,10 @@ use results::{Length, Outcome, Positive, Precision, RunRecord, SeedSource, Suite
 use training_worker::{FromWorker, RunOrder, RunTrouble, ToWorker};
 
 use crate::backend::{Maker, PageBackend};
-use crate::classifier::DrawingClassifier;
 use crate::forecast::Forecast;
 use crate::live::{Live, TrainedNetwork};
 use crate::options::RunOptions;
+use crate::page::draw::DrawingClassifier;
 use crate::platform::{self, HiddenTimer, PressureWatch, RunLock, TrainingWorker, WakeLock};
 use crate::supplies::{Arrival, Bundle, Supplies};
 use crate::words::remarks::{RunFailure, SEED_BY_HAND};
@@ -229,8 +229,12 @@ impl Benchmark {
 
     fn receive(self, message: FromWorker) {
         match message {
-            FromWorker::Arriving { bytes } => self.change(|live| live.arriving(bytes)),
-            FromWorker::Loaded(loaded) => self.change(|live| live.loaded(loaded)),
+            FromWorker::Arriving { bytes } => {
+                self.change(|live| live.bundle.iter_mut().for_each(|of| of.arriving(bytes)))
+            }
+            FromWorker::Loaded(size) => {
+                self.change(|live| live.bundle.iter_mut().for_each(|of| of.loaded = Some(size)))
+            }
             // Messages sent before the worker was listening are lost.
             FromWorker::Ready => self.session.with_value(|session| {
                 if let Some(session) = session.as_ref().filter(|session| session.hidden.is_hidden()) {
@@ -287,12 +291,11 @@ impl Benchmark {
     /// Adds the page's warnings to a record, and displays the record.
     fn keep(self, mut record: RunRecord) {
         let kind = self.session.with_value(|session| {
-            session.as_ref().map(|session| {
-                let (paused, software) = (record.paused_seconds(), record.device.adapter.software);
-                record.warnings.extend(session.warnings(paused, software));
-                record.warnings.extend(results::software::perhaps_software(&record));
-                session.kind
-            })
+            let session = session.as_ref()?;
+            let (paused, software) = (record.paused_seconds(), record.device.adapter.software);
+            record.warnings.extend(session.warnings(paused, software));
+            record.warnings.extend(results::software::perhaps_software(&record));
+            Some(session.kind)
         });
         let bundle = self.live.with_untracked(|live| live.bundle);
         self.finished.set(kind.map(|kind| FinishedRun { record, kind, bundle }));
@@ -354,12 +357,10 @@ fn loaders(maker: Maker, bundle: Option<Bundle>) -> Result<(String, Option<Strin
 
 /// Creates the order of a run. The second value is the reason the run is not registered, if so.
 async fn order(kind: RunKind, options: &RunOptions) -> (RunOrder, Option<String>) {
-    let suite = options.suite();
-    let started_unix_seconds = platform::unix_seconds();
     let mut order = RunOrder {
         spec: options.spec(platform::random_seed),
         registration: None,
-        started_unix_seconds,
+        started_unix_seconds: platform::unix_seconds(),
         client: platform::browser().client(platform::logical_processors()),
         kept: platform::kept_tuning(),
     };
@@ -376,6 +377,7 @@ async fn order(kind: RunKind, options: &RunOptions) -> (RunOrder, Option<String>
         RunKind::Benchmark if !options.backend.is_provable() => {}
         RunKind::Benchmark if options.seed.is_some() => return (order, Some(SEED_BY_HAND.to_owned())),
         RunKind::Benchmark => {
+            let suite = options.suite();
             match platform::register(Suite { name: suite.name.to_owned(), version: suite.version }).await {
                 Ok(started) => {
                     order.spec.seed = started.seed;

@@ -144,9 +144,7 @@ pub fn advice(browser: &Browser, obstacle: GpuObstacle) -> Vec<String> {
     if obstacle == GpuObstacle::InsecurePage {
         return vec![t!(advice_open_securely).to_owned()];
     }
-    let mut steps = particular(browser, obstacle);
-    steps.push(t!(advice_native).to_owned());
-    steps
+    [particular(browser, obstacle), vec![t!(advice_native).to_owned()]].concat()
 }
 
 /// Month in which all steps that depend on a browser, driver or system were last checked (docs/BROWSERS.md).

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use engine::{Event, Phase};
 use results::{Adapter, CurvePoint, Evaluation, Outcome, Warning};
-use training_worker::Loaded;
 
 use crate::forecast::Forecast;
 use crate::published::{self, PublishedLearning};
@@ -125,19 +124,6 @@ impl Live {
     pub fn tick(&mut self, seconds: f64) {
         self.forecast.tick(seconds);
         self.fraction = self.fraction.max(self.forecast.fraction());
-    }
-
-    /// Records the number of bytes of the bundle's module received so far.
-    pub fn arriving(&mut self, bytes: u64) {
-        if let Some(bundle) = &mut self.bundle {
-            bundle.bytes = bytes.max(bundle.bytes);
-        }
-    }
-
-    pub fn loaded(&mut self, loaded: Loaded) {
-        if let Some(bundle) = &mut self.bundle {
-            bundle.loaded = Some(loaded);
-        }
     }
 
     pub fn event(&mut self, event: &Event) {
@@ -308,10 +294,11 @@ fn bitmap(width: u32, channels: usize, pixels: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use results::{Summary, WorkloadRecord};
+    use training_worker::Loaded;
 
     use super::*;
     use crate::forecast::tests::{progress, started};
-    use crate::headline::tests::record;
+    use crate::text::tests::record;
     use crate::words::{PageLanguage, speak};
 
     fn begun() -> Live {
@@ -335,8 +322,9 @@ mod tests {
     fn status_names_the_bundle_until_it_has_arrived() {
         let mut live = Live::new(Some(Arrival::begin("Burn", 1000)), Forecast::default());
         assert_eq!(live.status(), "Loading Burn");
-        live.arriving(500);
-        live.loaded(Loaded { compressed_bytes: None, bytes: 1000, cached: None, seconds: 1.0 });
+        let bundle = live.bundle.as_mut().unwrap();
+        bundle.arriving(500);
+        bundle.loaded = Some(Loaded { compressed_bytes: None, bytes: 1000, cached: None, seconds: 1.0 });
         assert_eq!(live.status(), "Getting ready");
     }
 

@@ -139,7 +139,7 @@ mod tests {
     use results::Summary;
 
     use super::*;
-    use crate::headline::tests::record;
+    use crate::text::tests::record;
 
     #[test]
     fn published_results_are_of_known_networks() {

@@ -129,6 +129,11 @@ impl Arrival {
         Self { of, bytes: 0, total, loaded: None }
     }
 
+    /// Records the number of bytes of the module received so far.
+    pub fn arriving(&mut self, bytes: u64) {
+        self.bytes = bytes.max(self.bytes);
+    }
+
     pub fn sentence(self) -> String {
         let Self { of, bytes, total, loaded } = self;
         match loaded {

@@ -7,9 +7,9 @@ use results::{
     RunRecord, Summary, UNNAMED_ADAPTER, Unit, VENDORS, WorkloadRecord, metric,
 };
 
+use crate::t;
 use crate::words::remarks::failure_of_workload;
 use crate::words::{self, PageLanguage, language};
-use crate::{headline, t};
 
 pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
@@ -50,7 +50,7 @@ pub fn to_pass_on(record: &RunRecord) -> String {
 pub fn workload_headline(record: &WorkloadRecord) -> String {
     let title = workload_title(&record.workload);
     match &record.outcome {
-        Outcome::Completed => format!("{title}: {}.", headline::sentence(record)),
+        Outcome::Completed => format!("{title}: {}.", figures(record)),
         other => format!("{title}: {}", outcome(other)),
     }
 }
@@ -277,9 +277,31 @@ pub fn rate_unit() -> String {
     format!(" {}/s", t!(common_samples))
 }
 
+/// Returns the metrics of a completed workload as the end of a sentence. Never a dash: a run that was too short for a
+/// throughput shows its samples.
+fn figures(record: &WorkloadRecord) -> String {
+    let summary = &record.summary;
+    let throughput = metric("samples_per_second").and_then(|of| Some(metric_text(of, (of.value)(summary)?)));
+    let throughput = throughput.unwrap_or_else(|| {
+        let samples = t!(common_samples_counted, number = summary.samples);
+        format!("{samples} in {}", seconds(summary.training_seconds))
+    });
+    let accuracy = summary.accuracy.map(|share| t!(result_test_accuracy, accuracy = percent(share)));
+    let target = record.target.and_then(|target| {
+        let percent = whole_percent(target.accuracy);
+        if let Some(reached) = target.reached_seconds {
+            return Some(t!(result_target_reached, target = percent, seconds = seconds(reached)));
+        }
+        // The earliest of the most accurate evaluations.
+        let best = record.evaluations.iter().rev().max_by(|a, b| a.accuracy.total_cmp(&b.accuracy))?;
+        Some(t!(result_target_missed, target = percent, seconds = seconds(best.training_seconds)))
+    });
+    [target, accuracy, Some(throughput)].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
-mod tests {
-    use results::METRICS;
+pub(crate) mod tests {
+    use results::{Evaluation, METRICS, Settings, Target};
 
     use super::*;
     use crate::words::{PageLanguage, speak};
@@ -361,5 +383,44 @@ mod tests {
             assert_ne!(metric_description(metric), metric.description, "translate it: app/locales/de/metric.ftl");
             speak(PageLanguage::English);
         }
+    }
+
+    /// Creates a completed workload evaluated after one and three seconds.
+    pub(crate) fn record(accuracies: [f64; 2], target: Option<Target>, summary: Summary) -> WorkloadRecord {
+        let evaluation = |step, accuracy| {
+            let training_seconds = step as f64;
+            Evaluation { step, training_seconds, seconds: 0.1, loss: 0.5, accuracy }
+        };
+        WorkloadRecord {
+            workload: "keras-mnist-mlp".to_owned(),
+            settings: Settings { batch_size: 128, training_samples: 60_000, ..Settings::default() },
+            outcome: Outcome::Completed,
+            evaluations: vec![evaluation(1, accuracies[0]), evaluation(3, accuracies[1])],
+            target,
+            summary,
+            ..WorkloadRecord::default()
+        }
+    }
+
+    fn target(reached_seconds: Option<f64>) -> Option<Target> {
+        Some(Target { accuracy: 0.98, reached_seconds, reached_step: reached_seconds.map(|_| 7) })
+    }
+
+    #[test]
+    fn says_target_then_accuracy_then_throughput_or_samples() {
+        let summary = Summary {
+            samples_per_second: Some(51_230.0),
+            accuracy: Some(0.9812),
+            seconds_to_target: Some(2.5),
+            ..Summary::default()
+        };
+        let sentence = figures(&record([0.97, 0.9812], target(Some(2.5)), summary));
+        assert!(sentence.starts_with("98 % after 2.5") && sentence.ends_with("51.23 k samples/s"), "{sentence}");
+        let summary = Summary { samples_per_second: Some(100.0), accuracy: Some(0.93), ..Summary::default() };
+        let missed = figures(&record([0.95, 0.93], target(None), summary));
+        assert!(missed.starts_with("target of 98 % not reached in 1"), "{missed}");
+        let summary = Summary { samples: 1280, training_seconds: 1.5, accuracy: Some(0.5), ..Summary::default() };
+        let short = figures(&record([0.4, 0.5], None, summary));
+        assert!(short.ends_with("1,280 samples in 1.500 s"), "{short}");
     }
 }

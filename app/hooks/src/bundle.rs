@@ -169,15 +169,15 @@ fn compress_file(file: &Path) -> Result<()> {
     // The header has no timestamp, so the bytes only depend on the content.
     let mut encoder = flate2::GzBuilder::new().write(Vec::new(), flate2::Compression::best());
     encoder.write_all(&plain)?;
-    write(&with_ending(file, "gz"), &encoder.finish()?)?;
+    let write = |ending, bytes: &[u8]| {
+        let path = with_ending(file, ending);
+        fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
+    };
+    write("gz", &encoder.finish()?)?;
     let best = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, ..Default::default() };
     let mut compressed = Vec::new();
     brotli::BrotliCompress(&mut plain.as_slice(), &mut compressed, &best)?;
-    write(&with_ending(file, "br"), &compressed)
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+    write("br", &compressed)
 }
 
 #[cfg(test)]

@@ -48,9 +48,7 @@ pub(super) fn options(state: StartState, compares: bool) -> impl IntoView {
             </details>
             {(!compares).then(|| burn_progress(state.benchmark))}
             {(!compares).then(|| left_out(move || state.options.get().ok().into_iter().collect()))}
-            <p class="refusal" role="alert">
-                {move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()))}
-            </p>
+            <p class="refusal" role="alert">{move || state.first_wrong()}</p>
         </Show>
     }
 }
@@ -193,7 +191,7 @@ fn settings(state: StartState) -> impl IntoView {
 type Formatted = fn(&RunOptions) -> Option<String>;
 
 fn setting(state: StartState, name: &'static str, title: &'static str, value: Formatted) -> impl IntoView {
-    let shown = move || state.options.with(|options| options.as_ref().ok().and_then(value)).unwrap_or_default();
+    let shown = move || state.option(value).unwrap_or_default();
     let is_wrong = move || state.wrong.with(|wrong| wrong.iter().any(|(of, _)| *of == name));
     view! {
         <label class="claim">
@@ -212,7 +210,7 @@ fn setting(state: StartState, name: &'static str, title: &'static str, value: Fo
 }
 
 fn precision_choice(state: StartState) -> impl IntoView {
-    let now = state.options.with_untracked(|options| options.as_ref().ok().and_then(|options| options.precision));
+    let now = untrack(|| state.option(|options| options.precision));
     let option = |precision: Precision, title: &'static str| {
         let chosen = now.unwrap_or(Precision::F32) == precision;
         view! { <option value=precision.name() selected=chosen>{title}</option> }
@@ -244,7 +242,7 @@ fn set(state: StartState, name: &'static str, value: &str) {
 const SEEDS: [u32; 5] = [1, 2, 3, 5, 10];
 
 pub(super) fn contender_choices(state: StartState) -> impl IntoView {
-    let seeds_before = state.options.with_untracked(|options| options.as_ref().ok().and_then(|options| options.seeds));
+    let seeds_before = untrack(|| state.option(|options| options.seeds));
     let choose = move |seeds| state.change(|options| RunOptions { seeds: Some(seeds), ..options });
     let mut offered = SEEDS.to_vec();
     offered.extend(seeds_before.filter(|seeds| !SEEDS.contains(seeds)));

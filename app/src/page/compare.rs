@@ -11,7 +11,7 @@ use super::chart::{accuracy_curves, loss_curves};
 use super::choices::{contender_choices, left_out, options, wrong_address};
 use super::comparing::{ComparisonRun, ComparisonTask, USUAL_LENGTH};
 use super::language::kept;
-use super::parts::{Sending, answered, focus, go, load_kept, notice, save, send, table};
+use super::parts::{Sending, answered, explain, focus, go, list_items, load_kept, notice, save, send, table};
 use super::running::running;
 use super::start::{notes_before_run, status};
 use super::state::{StartState, burn_progress, missing_data_sets};
@@ -20,6 +20,7 @@ use crate::benchmark::RunStage;
 use crate::platform::{self, Automation, BrowserGpu, TaskReport, TaskState};
 use crate::route::COMPARE;
 use crate::side_by_side::RateBar;
+use crate::supplies::Arrival;
 use crate::words::PlainText;
 use crate::{json, side_by_side, t, text, words};
 
@@ -88,7 +89,6 @@ fn controls(state: StartState) -> impl IntoView {
     let button = NodeRef::<html::Button>::new();
     focus(button, move || matches!(state.benchmark.stage.get_untracked(), RunStage::Cancelled));
     let reason = move || {
-        let wrong = state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()));
         let of_options = state.options.with(|options| match options {
             Err(sentence) => Some(sentence.clone()),
             Ok(options) => state.benchmark.supplies.with(|supplies| options.lacking_data(supplies)),
@@ -99,15 +99,12 @@ fn controls(state: StartState) -> impl IntoView {
             Some(t!(backend_obstacle, backend = coming.title(), why = supplies.obstacle(*coming)?))
         });
         let too_few = (contenders.len() < 2).then(|| t!(compare_choose_two).to_owned());
-        wrong.or(of_options).or(coming).or(too_few)
+        state.first_wrong().or(of_options).or(coming).or(too_few)
     };
     let note = move || {
-        let (seeds, length) = state.options.with(|options| {
-            let options = options.as_ref().ok();
-            (options.and_then(|options| options.seeds).unwrap_or(1), options.and_then(|options| options.length))
-        });
-        let length = words::remarks::departure(&Departure::Length { length: length.unwrap_or(USUAL_LENGTH) });
-        let seeds = t!(common_seeds, number = u64::from(seeds));
+        let length = state.option(|options| options.length).unwrap_or(USUAL_LENGTH);
+        let length = words::remarks::departure(&Departure::Length { length });
+        let seeds = t!(common_seeds, number = u64::from(state.option(|options| options.seeds).unwrap_or(1)));
         t!(compare_note, contenders = contenders(state).len(), length, seeds)
     };
     let compare = move || {
@@ -145,15 +142,8 @@ pub(super) fn results(state: StartState) -> impl IntoView {
     // The Cancel button is gone; move keyboard focus to the results.
     focus(heading, move || state.comparing.present().is_none());
     let begun = Memo::new(move |_| task.with(Option::is_some) && !state.comparing.is_empty());
-    let fetched = move || {
-        fetched
-            .get()
-            .into_iter()
-            .map(|(backend, arrival)| {
-                view! { <li>{format!("{}: {}", backend.title(), arrival.sentence())}</li> }
-            })
-            .collect_view()
-    };
+    let sentence = |(backend, arrival): (PageBackend, Arrival)| format!("{}: {}", backend.title(), arrival.sentence());
+    let fetched = move || list_items(fetched.get().into_iter().map(sentence).collect());
     view! {
         <Show when=move || begun.get()>
             <section class="sheet" aria-labelledby="comparison-title">
@@ -206,7 +196,7 @@ fn rate_bars(rows: &[Row]) -> Option<impl IntoView + use<>> {
                     <span class="fill" style:width=percent(bar.length)></span>
                     {interval}
                 </span>
-                <span>{bar.rate}{bar.ratio.map(|ratio| view! { <span class="explain">{ratio}</span> })}</span>
+                <span>{bar.rate}{explain(bar.ratio)}</span>
             </li>
         }
     };
@@ -221,20 +211,18 @@ fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> imp
     let label = format!("{}: {title}", t!(compare_comparison));
     let heads = std::iter::once(t!(common_backend)).chain(side_by_side::COLUMNS.map(PlainText::text));
     let heads = heads.map(|title| view! { <th scope="col">{title}</th> }).collect_view();
-    let rows = comparison.rows.into_iter().map(row_of).collect_view();
-    let rows = view! { <tbody>{rows}</tbody> };
+    let rows = view! { <tbody>{comparison.rows.into_iter().map(row_of).collect_view()}</tbody> };
     let accuracies = side_by_side::accuracy_curves(&comparison.workload, records);
     let losses = side_by_side::loss_curves(&comparison.workload, records);
-    let drawn = (!losses.is_empty()).then(|| {
-        view! { <div class="charts">{accuracy_curves(accuracies)}{loss_curves(losses)}</div> }
-    });
+    let has_curves = !losses.is_empty();
+    let charts = || view! { <div class="charts">{accuracy_curves(accuracies)}{loss_curves(losses)}</div> };
     view! {
         <h3>{title}</h3>
         {winner.map(|winner| view! { <p class="winner">{winner}</p> })}
         {bars}
         {table("results compared", label, heads, rows)}
         <p class="note verdict">{format!("{}.", words::remarks::agreement(&comparison.agreement))}</p>
-        {drawn}
+        {has_curves.then(charts)}
     }
 }
 
@@ -242,15 +230,9 @@ fn row_of(row: Row) -> impl IntoView {
     let remark = side_by_side::remark(&row.outcome);
     view! {
         <tr data-backend=row.contender.backend.clone()>
-            <th scope="row">
-                {side_by_side::title(&row.contender)}
-                {remark.map(|remark| view! { <span class="explain">{remark}</span> })}
-            </th>
+            <th scope="row">{side_by_side::title(&row.contender)}{explain(remark)}</th>
             {side_by_side::cells(row.figures.as_ref()).map(|cell| view! {
-                <td data-value=cell.value.map(|value| value.to_string())>
-                    {cell.figure}
-                    {cell.remark.map(|remark| view! { <span class="explain">{remark}</span> })}
-                </td>
+                <td data-value=cell.value.map(|value| value.to_string())>{cell.figure}{explain(cell.remark)}</td>
             }).collect_view()}
         </tr>
     }
@@ -285,10 +267,8 @@ fn takeaway(state: StartState) -> impl IntoView {
     // Downloads are always in English.
     let gathered = move || words::in_english(|| untrack(|| ComparisonResults::of(state.comparing)));
     let copy_link = move |_| {
-        let Some(address) = state.comparing.task.with_untracked(|task| task.as_ref().map(ComparisonTask::address))
-        else {
-            return;
-        };
+        let address = state.comparing.task.with_untracked(|task| task.as_ref().map(ComparisonTask::address));
+        let Some(address) = address else { return };
         let whole = format!("{}{address}", platform::origin());
         spawn_local(async move {
             said.set(match platform::copy(&whole).await {

@@ -6,13 +6,10 @@ mod compare;
 mod comparing;
 mod delete;
 mod device;
-mod devices;
 mod document;
-mod draw;
+pub(crate) mod draw;
 mod language;
 mod leaderboard;
-mod marks;
-mod miniature;
 mod moderation;
 mod parts;
 mod places;
@@ -22,7 +19,6 @@ mod result;
 mod run;
 mod running;
 mod runs;
-mod share;
 mod side_by_side;
 mod start;
 mod state;
@@ -56,7 +52,7 @@ fn whole_page() -> impl IntoView {
         Route::Start => start::start_page().into_any(),
         Route::Compare => compare::compare_page().into_any(),
         Route::Leaderboard => leaderboard::leaderboard_page().into_any(),
-        Route::Devices => devices::devices_page().into_any(),
+        Route::Devices => device::devices_page().into_any(),
         Route::File => result::file_page().into_any(),
         Route::SideBySide => side_by_side::side_by_side_page().into_any(),
         Route::Result(run_id) => result::result_page(run_id).into_any(),

@@ -115,6 +115,11 @@ pub(super) fn send<T: Send + Sync + 'static>(
     });
 }
 
+/// Second line of a cell or label, in small letters.
+pub(super) fn explain(remark: Option<String>) -> impl IntoView {
+    remark.map(|remark| view! { <span class="explain">{remark}</span> })
+}
+
 pub(super) fn list_items(sentences: Vec<String>) -> AnyView {
     sentences.into_iter().map(|sentence| view! { <li>{sentence}</li> }).collect_view().into_any()
 }

@@ -7,7 +7,7 @@ use results::estimate::Estimate;
 use results::{Metric, Outcome, RunRecord, Summary, WorkloadRecord, metrics_of};
 
 use super::chart::{accuracy_chart, loss_chart, rate_chart};
-use super::parts::{list_items, table};
+use super::parts::{explain, list_items, table};
 use super::places::STANDINGS;
 use crate::route::with_query;
 use crate::standing::Rank;
@@ -108,14 +108,12 @@ pub(super) fn particulars(record: RunRecord) -> impl IntoView {
 
 fn of_its_time(record: RunRecord) -> impl IntoView {
     let completed = record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed);
-    let parts: Vec<_> = completed.map(|workload| (workload, published::sentences(workload))).collect();
-    let parts = parts.into_iter().filter(|(_, sentences)| !sentences.is_empty()).map(|(workload, sentences)| {
-        view! {
-            <h3>{text::workload_title(&workload.workload)}</h3>
-            <ul class="plain">{list_items(sentences)}</ul>
-        }
-    });
-    let parts: Vec<_> = parts.collect();
+    let part = |workload: &WorkloadRecord| {
+        let sentences = Some(published::sentences(workload)).filter(|sentences| !sentences.is_empty())?;
+        let title = text::workload_title(&workload.workload);
+        Some(view! { <h3>{title}</h3><ul class="plain">{list_items(sentences)}</ul> })
+    };
+    let parts: Vec<_> = completed.filter_map(part).collect();
     (!parts.is_empty()).then(|| {
         view! {
             <details class="rates" data-part="published">
@@ -234,13 +232,10 @@ pub(super) fn results_table(record: RunRecord) -> impl IntoView {
 
 fn cell(metric: &'static Metric, workload: &WorkloadRecord) -> impl IntoView + use<> {
     let summary = &workload.summary;
-    let half_width = (metric.id == "samples_per_second" && summary.measured_windows > 1)
-        .then(|| summary.relative_half_width())
-        .flatten();
+    let is_measured = metric.id == "samples_per_second" && summary.measured_windows > 1;
+    let half_width = is_measured.then(|| summary.relative_half_width()).flatten();
+    let half_width = half_width.map(|share| format!("± {} %", text::number(share * 100.0, 1)));
     view! {
-        <td data-workload=workload.workload.clone()>
-            {text::metric_or_dash(metric, summary)}
-            {half_width.map(|share| view! { <span class="explain">{format!("± {} %", text::number(share * 100.0, 1))}</span> })}
-        </td>
+        <td data-workload=workload.workload.clone()>{text::metric_or_dash(metric, summary)}{explain(half_width)}</td>
     }
 }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{ListRuns, RunList, RunRow, RunSort};
 
-use super::parts::{LINK, linked, listed, select, table};
+use super::parts::{LINK, explain, linked, listed, select, table};
 use super::plots::scatter;
 use crate::filters::{
     COLUMNS, ChosenColumns, DEVICE, Filters, LISTS_OF_RUNS, List, RunColumn, SINCE, TableCell, UNTIL, order,
@@ -241,7 +241,7 @@ fn cell(cell: TableCell) -> impl IntoView {
                 let name = tier.name();
                 view! { <span class="tier" data-tier=name title=text::tier_meaning(tier)>{text::tier(tier)}</span> }
             })}
-            {below.map(|below| view! { <span class="explain">{below}</span> })}
+            {explain(below)}
         </td>
     }
 }
@@ -255,13 +255,13 @@ fn run_row(row: RunRow, first: &'static [PlainText], own: bool, columns: ChosenC
     let name = if is_network { network.clone() } else { device };
     let unusual =
         (!row.standard).then(|| t!(leaderboard_unusual, precision = row.precision.name(), batch = row.batch_size));
-    let notes: Vec<String> = reported.into_iter().chain(unusual).collect();
+    let notes = reported.into_iter().chain(unusual).reduce(|all, note| format!("{all}; {note}"));
     view! {
         <tr class:own=own data-run=row.run_id.clone() data-ranked=row.ranked.to_string()>
             <th scope="row">
                 <a href=format!("/runs/{}", row.run_id)>{name}</a>
                 {own.then(|| view! { <span class="tier">{t!(leaderboard_yours)}</span> })}
-                {(!notes.is_empty()).then(|| view! { <span class="explain">{notes.join("; ")}</span> })}
+                {explain(notes)}
             </th>
             {(first.len() > 1).then(|| view! { <td class="network">{network}</td> })}
             {columns.chosen().map(|column| cell(column.cell(&row))).collect_view()}

@@ -7,7 +7,7 @@ use results::api::{
     StandingsQuery,
 };
 
-use super::parts::{MAX_ROWS, answered, load_kept, notice, table};
+use super::parts::{MAX_ROWS, answered, explain, load_kept, notice, table};
 use super::places::STANDINGS;
 use super::runs::RUNS;
 use crate::candidates::{self, Candidate, MAX_CHOSEN};
@@ -68,25 +68,16 @@ fn beside(found: Comparing, kind: StoredKind) -> impl IntoView {
 }
 
 fn of_workload(of: ComparedWorkload, columns: usize) -> impl IntoView {
-    let context: Vec<String> = [
-        of.suite
-            .as_ref()
-            .map(|suite| t!(network_suite_version, suite = text::suite_inside(&suite.name), version = suite.version)),
-        of.backend.clone(),
-        of.client_kind.map(|kind| text::client(kind).to_owned()),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let suite = of.suite.as_ref();
+    let suite = suite.map(|of| t!(network_suite_version, suite = text::suite_inside(&of.name), version = of.version));
+    let client = of.client_kind.map(|kind| text::client(kind).to_owned());
+    let context = [suite, of.backend.clone(), client].into_iter().flatten().reduce(|all, of| format!("{all}; {of}"));
     let row = |title: &'static str, cell: fn(&ComparedFigure) -> Option<Remarked>| {
         let cells: Vec<_> = of.figures.iter().map(|figure| figure.as_ref().and_then(cell)).collect();
         cells.iter().any(Option::is_some).then(|| {
-            let cells = cells.into_iter().map(|cell| match cell {
-                Some((text, remark)) => {
-                    view! { <td>{text}{remark.map(|remark| view! { <span class="explain">{remark}</span> })}</td> }
-                        .into_any()
-                }
-                None => view! { <td>"–"</td> }.into_any(),
+            let cells = cells.into_iter().map(|cell| {
+                let (text, remark) = cell.unwrap_or_else(|| ("–".to_owned(), None));
+                view! { <td>{text}{explain(remark)}</td> }
             });
             view! { <tr><th scope="row">{title}</th>{cells.collect_view()}</tr> }
         })
@@ -96,7 +87,7 @@ fn of_workload(of: ComparedWorkload, columns: usize) -> impl IntoView {
             <tr class="group">
                 <th scope="rowgroup" colspan=(columns + 1).to_string()>
                     {text::workload_title(&of.workload)}
-                    {(!context.is_empty()).then(|| view! { <span class="explain">{context.join("; ")}</span> })}
+                    {explain(context)}
                 </th>
             </tr>
             {row(t!(common_rate), rate)}
@@ -120,8 +111,8 @@ fn rate(figure: &ComparedFigure) -> Option<Remarked> {
         SideVerdict::Tied => t!(beside_tied).to_owned(),
         SideVerdict::Undecided => t!(beside_undecided).to_owned(),
     });
-    let remarks: Vec<String> = [interval, figure.to_first.map(text::ratio), verdict].into_iter().flatten().collect();
-    Some((rate, (!remarks.is_empty()).then(|| remarks.join("; "))))
+    let remarks = [interval, figure.to_first.map(text::ratio), verdict].into_iter().flatten();
+    Some((rate, remarks.reduce(|all, remark| format!("{all}; {remark}"))))
 }
 
 /// Minimum length of a run id or device key.
@@ -262,7 +253,7 @@ fn found_list(search: Search, own: String) -> impl IntoView {
                         disabled=is_full
                         on:change=move |_| search.toggle(&tick)
                     />
-                    <span>{name}{(!about.is_empty()).then(|| view! { <span class="explain">{about}</span> })}</span>
+                    <span>{name}{explain(Some(about).filter(|about| !about.is_empty()))}</span>
                 </label>
             </li>
         }

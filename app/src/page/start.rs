@@ -1,15 +1,18 @@
-//! Start page: introduction, start button, run, and leaderboard.
+//! Start page: introduction, with an animation recorded from a real run by `browser-tests/examples/miniature.rs`, start
+//! button, run, and leaderboard.
+
+use std::sync::LazyLock;
 
 use gloo_timers::callback::Interval;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::Feature;
+use serde::Deserialize;
 
 use super::choices::{options, wrong_address};
 use super::language::kept;
 use super::leaderboard::top_five;
-use super::miniature::miniature;
 use super::parts::{focus, go, list_items};
 use super::run::{finished_run, own_runs};
 use super::running::running;
@@ -102,14 +105,15 @@ fn start_controls(state: StartState) -> impl IntoView {
     let stage = state.benchmark.stage;
     // The button comes back after a run was cancelled or failed; restore its keyboard focus.
     focus(button, move || matches!(stage.get_untracked(), RunStage::Cancelled | RunStage::Failed(_)));
-    let wrong = move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()));
     let reason = move || match (state.options.get(), state.gpu.get()) {
         (Err(sentence), _) => Some(sentence),
-        (Ok(_), _) if wrong().is_some() => wrong(),
-        (Ok(options), gpu) => state.benchmark.supplies.with(|supplies| options.obstacle(supplies)).or(match gpu {
-            BrowserGpu::Missing(obstacle) if options.backend.uses_webgpu() => Some(obstacle.sentence().to_owned()),
-            _ => None,
-        }),
+        (Ok(options), gpu) => {
+            let of_supplies = || state.benchmark.supplies.with(|supplies| options.obstacle(supplies));
+            state.first_wrong().or_else(of_supplies).or_else(|| match gpu {
+                BrowserGpu::Missing(obstacle) if options.backend.uses_webgpu() => Some(obstacle.sentence().to_owned()),
+                _ => None,
+            })
+        }
     };
     let start = move || {
         if let Ok(options) = state.options.get_untracked() {
@@ -122,7 +126,7 @@ fn start_controls(state: StartState) -> impl IntoView {
         let bundle = state.benchmark.supplies.with(|supplies| supplies.bundle(options.backend).cloned());
         state.own_runs.with(|runs| options.cost(bundle.as_ref(), runs))
     };
-    let consequence = Memo::new(move |_| state.options.with(|options| options.as_ref().ok()?.consequence()));
+    let consequence = Memo::new(move |_| state.option(RunOptions::consequence));
     view! {
         {go(
             button,
@@ -270,5 +274,60 @@ pub(super) fn claimed_name(claimed: RwSignal<String>) -> impl IntoView {
                 }
             />
         </label>
+    }
+}
+
+/// Sprite with the test digits side by side.
+const DIGITS: &[u8] = include_bytes!("../../miniature.png");
+const FRAME_MILLISECONDS: u32 = 450;
+/// Number of extra frames that show the last answers before the animation repeats.
+const REST_FRAMES: usize = 8;
+
+#[derive(Deserialize)]
+struct RecordedRun {
+    labels: Vec<u16>,
+    /// Answers to all digits, one list per frame.
+    answers: Vec<Vec<u16>>,
+    /// Score of a standard run, in GFLOP/s.
+    score: f64,
+    device: String,
+}
+
+static RECORDING: LazyLock<RecordedRun> =
+    LazyLock::new(|| json::parse(include_str!("../../miniature.json")).expect("the file is checked in"));
+
+/// Animation, or its last frame for visitors who prefer reduced motion.
+pub(super) fn miniature() -> impl IntoView {
+    let RecordedRun { labels, answers, score, device } = &*RECORDING;
+    let last = answers.len() - 1;
+    let frame = RwSignal::new(last);
+    if !platform::prefers_less_motion() {
+        frame.set(0);
+        let next = move || frame.update(|frame| *frame = (*frame + 1) % (answers.len() + REST_FRAMES));
+        // It ends with the view.
+        StoredValue::new_local(Interval::new(FRAME_MILLISECONDS, next));
+    }
+    let now = move || &answers[frame.get().min(last)];
+    // Set by script: the page's policy forbids style attributes.
+    let sprite = format!("url({})", platform::data_address("image/png", DIGITS));
+    let digit = |(place, label): (usize, &'static u16)| {
+        let is_right = move || now()[place] == *label;
+        let offset = format!("{}%", 100 * place / (labels.len() - 1).max(1));
+        view! {
+            <li class:right=is_right class:wrong=move || !is_right()>
+                <span class="digit" style:background-image=sprite.clone() style:background-position-x=offset></span>
+                <span><b>{move || if is_right() { "✓" } else { "✗" }}</b>" "{move || now()[place]}</span>
+            </li>
+        }
+    };
+    let count = move || now().iter().zip(labels).filter(|(answer, label)| answer == label).count();
+    view! {
+        <figure class="miniature examples">
+            <ul aria-hidden="true">{labels.iter().enumerate().map(digit).collect_view()}</ul>
+            <figcaption>
+                <span aria-hidden="true">{move || t!(start_right, right = count(), all = labels.len())}</span>
+                <span class="note">{t!(start_sample, score = text::score(*score), device)}</span>
+            </figcaption>
+        </figure>
     }
 }

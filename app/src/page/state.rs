@@ -80,6 +80,16 @@ impl StartState {
         self.options.with(|options| options.as_ref().is_ok_and(is_chosen))
     }
 
+    /// Returns a value of the options, if they are valid.
+    pub(super) fn option<T>(self, value: impl Fn(&RunOptions) -> Option<T>) -> Option<T> {
+        self.options.with(|options| options.as_ref().ok().and_then(value))
+    }
+
+    /// Returns the first error message of a setting that cannot be parsed.
+    pub(super) fn first_wrong(self) -> Option<String> {
+        self.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()))
+    }
+
     /// Records in this browser that the run with this key was uploaded.
     pub(super) fn is_uploaded(self, key: &str, accepted: &AcceptedRun) {
         platform::keep(&platform::secret_of(&accepted.run_id), &accepted.deletion_secret);
