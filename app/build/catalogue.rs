@@ -11,7 +11,6 @@ use fluent_syntax::parser;
 /// Languages of the page, in the order of `words::Language::ALL`.
 pub(crate) const LANGUAGES: [&str; 2] = ["en", "de"];
 
-/// Text of the page in all languages.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CatalogueMessage {
     pub(crate) name: String,

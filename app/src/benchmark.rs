@@ -49,7 +49,6 @@ pub(crate) enum RunKind {
     Comparison { seed: u32 },
 }
 
-/// Network of a demonstration.
 pub(crate) const DEMONSTRATED: &str = "keras-mnist-mlp";
 
 #[derive(Clone, Debug, PartialEq)]
@@ -112,7 +111,6 @@ impl Benchmark {
         (platform::unix_seconds() - self.began.get_value() - hidden).max(0.0)
     }
 
-    /// Starts a run, unless one is in progress.
     pub(crate) fn start(self, kind: RunKind, options: RunOptions) {
         if matches!(self.stage.get_untracked(), RunStage::Running | RunStage::Cancelling) {
             return;

@@ -16,7 +16,6 @@ pub enum LeaderboardTab {
     /// Places by score.
     #[default]
     Score,
-    /// Places in one network.
     Network(&'static str),
     Runs,
 }
@@ -46,7 +45,6 @@ pub const UNTIL: &str = "leaderboard-run-until";
 pub const DEVICE: &str = "leaderboard-run-device";
 
 impl Filters {
-    /// Parameter names in the URL.
     pub fn names() -> impl Iterator<Item = &'static str> {
         let lists = LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS).map(|list| list.name);
         [TAB].into_iter().chain(lists).chain([SINCE, UNTIL, DEVICE, COLUMNS])
@@ -56,9 +54,7 @@ impl Filters {
     /// page.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut filters = Self::default();
-        for (name, value) in pairs {
-            filters.set(name, value);
-        }
+        pairs.into_iter().for_each(|(name, value)| filters.set(name, value));
         filters
     }
 
@@ -412,10 +408,8 @@ mod tests {
 
     /// Filters with the last value of every list.
     fn all() -> Filters {
-        let mut all = Filters::default();
-        for list in LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS) {
-            all.set(list.name, list.values().last().unwrap().0);
-        }
+        let lists = LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS);
+        let mut all = Filters::from_pairs(lists.map(|list| (list.name, list.values().last().unwrap().0)));
         all.show(LeaderboardTab::Runs);
         let days = [(SINCE, "2026-11-01"), (UNTIL, "2026-11-23")];
         for (name, value) in days.into_iter().chain([(DEVICE, "reported-example"), (COLUMNS, "accuracy,day")]) {

@@ -216,7 +216,6 @@ pub struct Example {
     /// Prediction of the network, as short as possible.
     pub answer: String,
     pub is_right: bool,
-    /// Prediction and label in words.
     pub words: String,
 }
 
@@ -235,12 +234,10 @@ impl Examples {
         self.images.iter().map(|(pixels, _)| bitmap(self.width, self.channels, pixels))
     }
 
-    /// The bytes of an image, as they were given.
     pub fn pixels(&self, place: usize) -> Option<&[u8]> {
         self.images.get(place).map(|(pixels, _)| pixels.as_slice())
     }
 
-    /// Label of each image, in words.
     pub fn labels(&self) -> impl Iterator<Item = String> {
         self.images.iter().map(|(_, label)| self.class(*label))
     }
@@ -256,7 +253,6 @@ impl Examples {
         self.data_set == "mnist"
     }
 
-    /// Prediction for each image, once known.
     pub fn answered(&self, answers: &[u16]) -> Vec<Option<Example>> {
         let example = |(place, (_, label)): (usize, &(Vec<u8>, u16))| {
             let answer = *answers.get(place)?;

@@ -42,7 +42,6 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Parameter names in the URL.
     pub const NAMES: [&str; 14] = [
         "suite",
         "workload",
@@ -236,11 +235,8 @@ impl RunOptions {
             return self.compared.clone();
         }
         let usual: Vec<_> = PageBackend::COMPARED.into_iter().filter(|backend| can_train(*backend)).collect();
-        if usual.len() > 1 {
-            usual
-        } else {
-            PageBackend::ALL.into_iter().filter(|backend| can_train(*backend)).collect()
-        }
+        let all = || PageBackend::ALL.into_iter().filter(|backend| can_train(*backend)).collect();
+        if usual.len() > 1 { usual } else { all() }
     }
 
     pub fn with_contender(self, backend: PageBackend, chosen: bool, before: &[PageBackend]) -> Self {
@@ -255,11 +251,11 @@ impl RunOptions {
 
     /// Selected networks that the backend cannot train as defined, with the reasons.
     pub fn left_out(&self) -> Vec<(String, String)> {
-        let reason = |name: &String| {
-            let reason = self.backend.unsupported(&engine::workload(name)?)?;
-            Some(failure_of_workload(FailureCause::Unsupported, &reason))
+        let left_out = |name: String| {
+            let reason = self.backend.unsupported(&engine::workload(&name)?)?;
+            Some((name, failure_of_workload(FailureCause::Unsupported, &reason)))
         };
-        self.networks().into_iter().filter_map(|name| Some((name.clone(), reason(&name)?))).collect()
+        self.networks().into_iter().filter_map(left_out).collect()
     }
 
     /// [`Self::left_out`] as sentences, one for each reason.
@@ -291,17 +287,12 @@ impl RunOptions {
 
     /// Returns the reason the server's supplies do not suffice for this run, if so.
     pub fn obstacle(&self, supplies: &Supplies) -> Option<String> {
-        if let Some(why) = supplies.obstacle(self.backend) {
-            return Some(t!(backend_obstacle, backend = self.backend.title(), why));
-        }
-        if let Some(sentence) = self.lacking_data(supplies) {
-            return Some(sentence);
-        }
-        let left_out = self.left_out();
-        let (name, reason) = left_out.first()?;
-        (left_out.len() == self.networks().len()).then(|| {
-            let workload = text::workload_title(name);
-            t!(backend_cannot_train, backend = self.backend.title(), workload, reason)
+        let backend = self.backend.title();
+        let of_backend = supplies.obstacle(self.backend).map(|why| t!(backend_obstacle, backend, why));
+        of_backend.or_else(|| self.lacking_data(supplies)).or_else(|| {
+            let left_out = self.left_out();
+            let (name, reason) = left_out.first().filter(|_| left_out.len() == self.networks().len())?;
+            Some(t!(backend_cannot_train, backend, workload = text::workload_title(name), reason))
         })
     }
 
@@ -391,10 +382,10 @@ const DATA_BYTES: [(&str, u64); 2] = [("mnist", 70_000 * 784), ("cifar10", 60_00
 impl RunOptions {
     pub fn summary(&self) -> String {
         let networks = self.networks();
-        match (self.workloads.is_empty(), networks.as_slice()) {
-            (true, _) => format!("{} ({})", text::suite_title(self.suite().name), networks.len()),
-            (false, [one]) => text::workload_title(one),
-            (false, several) => several.len().to_string(),
+        match networks.as_slice() {
+            all if self.workloads.is_empty() => format!("{} ({})", text::suite_title(self.suite().name), all.len()),
+            [one] => text::workload_title(one),
+            several => several.len().to_string(),
         }
     }
 
@@ -646,16 +637,11 @@ mod tests {
         assert_eq!(burn.trained(), Vec::<String>::new());
         let sentence = options("backend=tfjs-webgl").obstacle(&Supplies::default()).unwrap();
         assert_eq!(sentence, "TensorFlow.js on WebGL is being looked for on this server.");
+        let missing = "Burn on the processor is not on this server: no space left.";
         for (file, expected) in [
-            (
-                r#"{"state":"building","note":"compiling Burn for the page"}"#,
-                Some("Burn on the processor is being built: compiling Burn for the page."),
-            ),
-            (
-                // The note ends the sentence.
-                r#"{"state":"missing","note":"building Burn failed: no space left."}"#,
-                Some("Burn on the processor is not on this server: building Burn failed: no space left."),
-            ),
+            (r#"{"state":"building","note":"compiling"}"#, Some("Burn on the processor is being built: compiling.")),
+            // The note ends the sentence.
+            (r#"{"state":"missing","note":"no space left."}"#, Some(missing)),
             (r#"{"state":"ready","folder":"burn-1","compressed_bytes":2,"bytes":3}"#, None),
         ] {
             let supplies = supplies::tests::with_burn(file);
@@ -668,10 +654,8 @@ mod tests {
     fn missing_data_disables_its_suites_and_networks_only() {
         let lacking = supplies::tests::without("cifar10");
         assert_eq!(RunOptions::default().obstacle(&lacking), None, "it has handwritten digits only");
-        assert_eq!(
-            options("suite=complete").obstacle(&lacking).unwrap(),
-            "The complete suite needs CIFAR-10, which is not on this server. Choose other networks."
-        );
+        let sentence = "The complete suite needs CIFAR-10, which is not on this server. Choose other networks.";
+        assert_eq!(options("suite=complete").obstacle(&lacking).unwrap(), sentence);
         let two = options("workload=keras-mnist-mlp,theano-cifar10");
         let sentence = two.obstacle(&lacking).unwrap();
         let network = text::workload_title("theano-cifar10");

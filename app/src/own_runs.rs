@@ -60,7 +60,6 @@ pub struct UploadedRun {
 /// Record that has not been uploaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// Id of a registered run.
     pub run_id: Option<String>,
     pub json: String,
 }
@@ -86,7 +85,6 @@ impl OwnRuns {
         self.0.iter().any(|run| run.uploaded.as_ref().is_some_and(|uploaded| uploaded.run_id == run_id))
     }
 
-    /// True if a run was made on the device with this name.
     pub fn has_device(&self, name: &str) -> bool {
         self.0.iter().any(|run| run.device.text() == name)
     }

@@ -16,7 +16,6 @@ pub fn capitalised(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// Title of a data set, or its name if it is unknown.
 pub fn data_set_title(name: &str) -> String {
     match name {
         "mnist" => "MNIST".to_owned(),
@@ -37,7 +36,6 @@ pub fn came_to(record: &RunRecord) -> String {
     record.workloads.iter().map(workload_headline).collect::<Vec<_>>().join(" ")
 }
 
-/// A result as a text to share.
 pub fn to_pass_on(record: &RunRecord) -> String {
     let device = device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     let client = &record.provenance.client;
@@ -368,6 +366,9 @@ pub(crate) mod tests {
             let workload = make();
             assert_ne!(workload_title(workload.name), workload.name, "give it a title: app/locales/*/network.ftl");
             assert_eq!(workload_title(workload.name), workload.title);
+        }
+        for set in engine::DATA_SETS.iter().filter(|set| matches!(set.origin, engine::Origin::Files { .. })) {
+            assert_ne!(data_set_title(&set.name), set.name);
         }
         for of in engine::SUITES {
             assert_eq!(suite_title(of.name), capitalised(of.name));

@@ -84,7 +84,6 @@ fn read(top: &Path, path: impl AsRef<Path>) -> Result<String> {
     fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Writes a small tree of files for a test.
 #[cfg(test)]
 pub(crate) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
     let top = tempfile::tempdir().unwrap();

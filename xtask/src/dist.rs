@@ -195,7 +195,6 @@ fn strip(program: &Path) -> Result<Vec<u8>> {
     stripped
 }
 
-/// Licenses of the libraries in the archives: most require that their text is included.
 const LICENSES_FILE: &str = "LICENSES-OF-LIBRARIES.txt";
 
 /// A package as it was built, which determines its libraries.

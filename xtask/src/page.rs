@@ -9,11 +9,9 @@ use std::time::SystemTime;
 use std::{env, fs, thread};
 use walkdir::WalkDir;
 
-/// Version of Trunk to install if none is on the PATH.
 const TRUNK: &str = "0.21.14";
 /// Versions that support `Trunk.toml`.
 const SUITABLE_TRUNK: &str = "trunk 0.21.";
-/// Inputs of the page build.
 const SOURCES: [&str; 13] = [
     ".cargo/config.toml",
     "Cargo.lock",

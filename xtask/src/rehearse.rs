@@ -40,7 +40,6 @@ enum Rehearsed {
     TestAll,
 }
 
-/// Names and times of the measured stages.
 type Times = Vec<(String, Duration)>;
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {

@@ -66,7 +66,6 @@ pub(crate) fn command(top: &Path, program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Returns the path of a program that cargo builds in this profile.
 pub(crate) fn program(top: &Path, profile: &str, name: &str) -> Result<PathBuf> {
     let mut metadata = cargo_metadata::MetadataCommand::new();
     metadata.manifest_path(top.join("Cargo.toml")).no_deps();

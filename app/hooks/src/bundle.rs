@@ -16,7 +16,6 @@ const DIGITS: usize = 16;
 /// Maximum number of cached bundles of each kind, enough for a few branches.
 const MAX_KEPT: usize = 4;
 
-/// Returns all files below a folder, sorted by path.
 pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
     let files = entries.filter(|entry| entry.as_ref().map_or(true, |entry| !entry.file_type().is_dir()));
@@ -151,7 +150,6 @@ pub(crate) fn replace(file: &Path, json: &StateFile) -> Result<()> {
         .with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Extensions of files worth compressing.
 const COMPRESSIBLE: [&str; 7] = ["html", "js", "wasm", "css", "svg", "json", "txt"];
 
 /// Writes `FILE.gz` and `FILE.br` next to each compressible file below a folder, in parallel: few files are large.

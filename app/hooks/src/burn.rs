@@ -14,7 +14,6 @@ use anyhow::{Context, Result, bail};
 use crate::bundle::StateFile;
 use crate::{BindgenTarget, bundle, generate};
 
-/// Files and folders that can affect the bundle.
 const SOURCES: [&str; 8] = [
     "Cargo.toml",
     "Cargo.lock",
@@ -38,7 +37,6 @@ const BUILD: [&str; 11] = [
     "burn-worker",
     "--features=burn",
 ];
-/// Interval between progress notes during the build.
 const NOTE_INTERVAL: Duration = Duration::from_secs(60);
 
 fn write_state(page: &Path, state: &StateFile) -> Result<()> {

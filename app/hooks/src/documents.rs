@@ -269,7 +269,6 @@ mod tests {
 
     const REPOSITORY: &str = "https://forge.example/owner/gradmark";
 
-    /// Renders the documents in `docs/` of a repository with these files.
     fn render(files: &[(&str, &str)], repository: Option<&str>) -> Result<Vec<String>> {
         let top = tempfile::tempdir().unwrap();
         let mut list = Vec::new();

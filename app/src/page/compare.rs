@@ -261,7 +261,6 @@ impl ComparisonResults {
     }
 }
 
-/// Link that repeats the comparison, and downloads of its metrics.
 fn takeaway(state: StartState) -> impl IntoView {
     let said = RwSignal::new(String::new());
     // Downloads are always in English.

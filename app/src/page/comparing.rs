@@ -165,12 +165,11 @@ impl ComparisonRun {
         match stage {
             RunStage::Finished => {
                 if let Some(finished) = self.benchmark.finished.get_untracked() {
-                    if let Some((backend, arrival)) = untrack(|| self.present()).zip(finished.bundle) {
-                        self.fetched.update(|fetched| {
-                            if fetched.iter().all(|(known, _)| *known != backend) {
-                                fetched.push((backend, arrival));
-                            }
-                        });
+                    let fetched = untrack(|| self.present()).zip(finished.bundle);
+                    let is_known =
+                        |backend| self.fetched.with_untracked(|of| of.iter().any(|(known, _)| *known == backend));
+                    if let Some(new) = fetched.filter(|(backend, _)| !is_known(*backend)) {
+                        self.fetched.update(|fetched| fetched.push(new));
                     }
                     self.records.update(|records| records.push(finished.record));
                 }

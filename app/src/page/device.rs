@@ -69,7 +69,6 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
     }
 }
 
-/// Overhead of browsers, where both kinds of client have results with the same kernels.
 fn tax_list(taxes: &[BrowserTaxOfDevice]) -> impl IntoView + use<> {
     let lines = taxes.iter().map(|tax| {
         let suite = text::suite_title(&tax.suite.name);

@@ -17,7 +17,7 @@ pub(super) fn document_page(name: String) -> impl IntoView {
     platform::set_title(document.title());
     let loaded = kept("document", || {
         let loaded = RwSignal::new(None::<Result<String, RequestError>>);
-        spawn_local(async move { loaded.set(Some(platform::document(document).await)) });
+        spawn_local(async move { loaded.set(Some(platform::html_of(document).await)) });
         loaded
     });
     let in_english =

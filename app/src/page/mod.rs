@@ -37,8 +37,7 @@ const KEEP_AFTER: Duration = Duration::from_secs(3);
 pub fn mount() {
     console_error_panic_hook::set_once();
     platform::show_theme(platform::theme());
-    let document = platform::window().document().expect("a window has a document");
-    let root = document.get_element_by_id("page").expect("index.html has the page's place");
+    let root = platform::document().get_element_by_id("page").expect("index.html has the page's place");
     root.set_text_content(None);
     mount_to(root.unchecked_into(), || language::in_chosen_language(whole_page)).forget();
     // Wait until the page is visible: caching it for later must not delay it now.

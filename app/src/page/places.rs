@@ -33,10 +33,7 @@ pub(super) fn places(chosen: RwSignal<Filters>) -> impl IntoView {
     let loaded = load_latest::<Standings>(move || query.with(|query| with_query(STANDINGS, query)));
     let tab = Memo::new(move |_| chosen.with(Filters::tab));
     let lines = Memo::new(move |_| {
-        loaded.with(|loaded| match loaded {
-            Some(Ok(standings)) => lines(standings, tab.get()),
-            _ => (0, 0),
-        })
+        loaded.with(|loaded| Some(lines(loaded.as_ref()?.as_ref().ok()?, tab.get()))).unwrap_or_default()
     });
     let more = Memo::new(move |_| {
         let (here, total) = lines.get();
@@ -57,7 +54,6 @@ pub(super) fn places(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
-/// Returns the number of lines in a tab's table: loaded, and in total.
 fn lines(standings: &Standings, tab: LeaderboardTab) -> (u64, u64) {
     match tab {
         LeaderboardTab::Network(name) => {
@@ -278,7 +274,6 @@ pub(super) fn no_places(networks: Vec<&'static str>) -> impl IntoView {
 
 const MAX_PUBLISHED: usize = 3;
 
-/// Fastest published hardware for each of these networks.
 pub(super) fn published_table(networks: &[&'static str]) -> impl IntoView + use<> {
     let bodies = networks.iter().filter_map(|network| {
         let published = published::of_network(network);
@@ -307,7 +302,6 @@ pub(super) fn published_table(networks: &[&'static str]) -> impl IntoView + use<
     }
 }
 
-/// Row of a published result, with its speed relative to the fastest as a bar.
 fn published_row(of: &'static PublishedTime, fastest: f64) -> impl IntoView {
     view! {
         <tr>

@@ -195,7 +195,6 @@ fn training(workload: &WorkloadRecord) -> String {
     t!(result_training_of, workload, steps, batch, precision, rate, samples, windows)
 }
 
-/// Evidence that the training took place and was correct.
 fn evidence(workload: &WorkloadRecord) -> Option<String> {
     let check = workload.correctness.as_ref()?;
     let small = |value: f64| words::language().number(&format!("{value:.1e}"));

@@ -192,12 +192,9 @@ pub(super) fn file_page() -> impl IntoView {
     let shown = kept("files", || RwSignal::new(Vec::<(String, Result<RunRecord, String>)>::new()));
     let read = move |files: Vec<gloo_file::File>| {
         spawn_local(async move {
-            let mut read = Vec::new();
-            for (name, text) in platform::texts_of(&files).await {
-                let record = text.and_then(|text| json::parse(&text).map_err(|error| error.to_string()));
-                read.push((name, record));
-            }
-            drop(shown.try_set(read));
+            let parse = |text: String| json::parse(&text).map_err(|error| error.to_string());
+            let texts = platform::texts_of(&files).await.into_iter();
+            drop(shown.try_set(texts.map(|(name, text)| (name, text.and_then(parse))).collect()));
         });
     };
     let chosen = move |event: leptos::ev::Event| read(platform::files_of(&event));

@@ -48,10 +48,8 @@ fn finish(state: StartState, finished: FinishedRun) -> impl IntoView {
         StoredValue::new(key)
     });
     let key = key.get_value();
-    let device = {
-        let adapter = shown.device.adapter.clone();
-        move || text::device_name(&adapter, Some(&state.claimed.get()))
-    };
+    let adapter = shown.device.adapter.clone();
+    let device = move || text::device_name(&adapter, Some(&state.claimed.get()));
     let title = view! {
         <h1 id="result-title" tabindex="-1" node_ref=heading>{t!(result_yours)}</h1>
         <p class="lead small">{device}</p>
@@ -61,13 +59,9 @@ fn finish(state: StartState, finished: FinishedRun) -> impl IntoView {
             {overview(shown.clone(), title.into_any())}
             <div class="next">
             {match kind {
-                RunKind::Benchmark if !is_provable(&shown) => {
-                    view! { <p class="callout">{t!(result_not_provable)}</p> }.into_any()
-                }
-                RunKind::Benchmark => upload(state, json, key, &shown).into_any(),
-                RunKind::Demonstration | RunKind::Comparison { .. } => {
-                    view! { <p class="callout">{t!(result_stays)}</p> }.into_any()
-                }
+                RunKind::Benchmark if is_provable(&shown) => upload(state, json, key, &shown).into_any(),
+                RunKind::Benchmark => view! { <p class="callout">{t!(result_not_provable)}</p> }.into_any(),
+                _ => view! { <p class="callout">{t!(result_stays)}</p> }.into_any(),
             }}
             {draw_digit(state.benchmark)}
             </div>

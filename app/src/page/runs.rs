@@ -52,10 +52,8 @@ pub(super) fn runs(chosen: RwSignal<Filters>) -> impl IntoView {
                     listed.list.next = page.next;
                 }
                 (answer, loaded) => {
-                    *loaded = Some(answer.map(|list| {
-                        let looking = is_looking(&list, query.limit);
-                        ListedRuns { list, query, looking }
-                    }));
+                    *loaded =
+                        Some(answer.map(|list| ListedRuns { looking: is_looking(&list, query.limit), list, query }));
                 }
             });
         });

@@ -136,16 +136,14 @@ impl Search {
         }
         self.asked.set(true);
         spawn_local(async move {
-            match ask(kind, network).await {
-                // The view may be gone by now.
-                Ok(found) => {
-                    let _ = self.all.try_set(found);
-                }
+            // The view may be gone by now.
+            let _ = match ask(kind, network).await {
+                Ok(found) => self.all.try_set(found).map(drop),
                 Err(refusal) => {
-                    let _ = self.refused.try_set(t!(candidates_refused, reason = refusal.to_string()));
                     let _ = self.asked.try_set(false);
+                    self.refused.try_set(t!(candidates_refused, reason = refusal.to_string())).map(drop)
                 }
-            }
+            };
         });
     }
 

@@ -99,7 +99,6 @@ pub(super) fn status(state: StartState) -> String {
     }
 }
 
-/// Start button, the reason it is disabled, and the settings.
 fn start_controls(state: StartState) -> impl IntoView {
     let button = NodeRef::<html::Button>::new();
     let stage = state.benchmark.stage;
@@ -226,7 +225,6 @@ fn device(state: StartState) -> impl IntoView {
     }
 }
 
-/// Advice for browsers without WebGPU, and a demonstration that works without it.
 fn no_gpu(state: StartState, obstacle: GpuObstacle) -> impl IntoView {
     let steps = advice(&platform::browser(), obstacle);
     let lacks_data =
@@ -257,7 +255,6 @@ fn no_gpu(state: StartState, obstacle: GpuObstacle) -> impl IntoView {
     }
 }
 
-/// Text field for the name of the GPU, which browsers mask.
 pub(super) fn claimed_name(claimed: RwSignal<String>) -> impl IntoView {
     view! {
         <label class="claim">

@@ -168,7 +168,6 @@ impl StartState {
     }
 }
 
-/// Missing data sets, and what cannot be trained without them.
 pub(super) fn missing_data_sets(benchmark: Benchmark) -> impl IntoView {
     let sentences = Memo::new(move |_| {
         let missing = benchmark.supplies.read();
@@ -181,15 +180,13 @@ pub(super) fn missing_data_sets(benchmark: Benchmark) -> impl IntoView {
     }
 }
 
-/// Progress and outcome of the Burn build.
 pub(super) fn burn_progress(benchmark: Benchmark) -> impl IntoView {
     let burn = Memo::new(move |_| benchmark.supplies.with(|supplies| supplies.burn.clone()));
-    let was_built = Memo::new(move |before| {
-        before == Some(&true) || burn.with(|burn| matches!(burn, BundleState::Building { .. }))
-    });
+    let is_building = move || burn.with(|burn| matches!(burn, BundleState::Building { .. }));
+    let was_built = Memo::new(move |before| before == Some(&true) || is_building());
     // Not a live region: the text changes every few seconds.
     let going_on = move || {
-        let why = burn.with(|burn| matches!(burn, BundleState::Building { .. }).then(|| burn.obstacle()))??;
+        let why = is_building().then(|| burn.with(BundleState::obstacle))??;
         Some(view! { <p class="note" data-burn="building">{t!(backend_obstacle, backend = "Burn", why)}</p> })
     };
     let ended = move || match (was_built.get(), burn.get()) {

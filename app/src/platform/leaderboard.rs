@@ -83,7 +83,7 @@ pub(crate) async fn availability<T: DeserializeOwned>(file: &str, absent: &str) 
     }
 }
 
-pub(crate) async fn document(document: &DocumentPage) -> Fetched<String> {
+pub(crate) async fn html_of(document: &DocumentPage) -> Fetched<String> {
     let address = document.fragment(meta(documents::META).as_deref()).map_err(RequestError::Incomplete)?;
     text(&send(Method::GET, &address, None, None).await?).await
 }

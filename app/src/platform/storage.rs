@@ -8,17 +8,15 @@ use serde::{Deserialize, Serialize};
 use training_worker::property;
 use wasm_bindgen::prelude::*;
 
-use super::{parameter, put_in_address, window};
+use super::{document, parameter, put_in_address, window};
 use crate::own_runs::OwnRuns;
 use crate::words::PageLanguage;
 use crate::{json, t};
 
-/// Storage of this page; `None` in a browser that blocks it.
 fn storage() -> Option<web_sys::Storage> {
     window().local_storage().ok().flatten()
 }
 
-/// Reads a stored value; `None` if it is unreadable.
 pub(crate) fn kept<T: DeserializeOwned>(name: &str) -> Option<T> {
     json::parse(&storage()?.get_item(name).ok()??).ok()
 }
@@ -64,7 +62,6 @@ pub(crate) fn kept_tuning() -> BTreeMap<String, String> {
 
 const RUNS_KEY: &str = "gradmark.runs";
 
-/// Stored runs; empty in a browser that stores nothing.
 pub(crate) fn own_runs() -> OwnRuns {
     kept(RUNS_KEY).unwrap_or_default()
 }
@@ -108,7 +105,7 @@ pub(crate) fn theme() -> Theme {
 }
 
 pub(crate) fn show_theme(theme: Theme) {
-    let Some(root) = window().document().and_then(|document| document.document_element()) else { return };
+    let Some(root) = document().document_element() else { return };
     // Setting an attribute with a valid name cannot fail.
     drop(match theme {
         Theme::System => root.remove_attribute(ATTRIBUTE),
@@ -145,7 +142,7 @@ fn liked() -> PageLanguage {
 
 /// Declares the language to screen readers, translators and hyphenation.
 pub(crate) fn show_language(language: PageLanguage) {
-    if let Some(root) = window().document().and_then(|document| document.document_element()) {
+    if let Some(root) = document().document_element() {
         drop(root.set_attribute("lang", language.code()));
     }
 }
@@ -167,7 +164,7 @@ impl Stance {
         for (details, open) in details().iter().zip(&self.open) {
             drop(js_sys::Reflect::set(&details, &"open".into(), &(*open).into()));
         }
-        let element = window().document().and_then(|document| document.get_element_by_id(focused));
+        let element = document().get_element_by_id(focused);
         if let Some(element) = element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
             drop(element.focus());
         }
@@ -176,6 +173,5 @@ impl Stance {
 }
 
 fn details() -> Array {
-    let found = window().document().and_then(|document| document.query_selector_all("details").ok());
-    found.map(|list| Array::from(&list)).unwrap_or_default()
+    document().query_selector_all("details").map(|list| Array::from(&list)).unwrap_or_default()
 }

@@ -50,7 +50,6 @@ pub fn language() -> PageLanguage {
     CHOSEN.get()
 }
 
-/// Sets the language of all texts from now on.
 pub fn speak(language: PageLanguage) {
     CHOSEN.set(language);
 }
@@ -188,7 +187,6 @@ impl PageLanguage {
         written.collect()
     }
 
-    /// Formats a whole number in groups of three digits.
     pub fn grouped(self, number: u64) -> String {
         let digits = number.to_string();
         let mut text = String::new();
@@ -222,7 +220,6 @@ pub struct Said {
 }
 
 impl Said {
-    /// Calls `say` in each language.
     pub fn new(say: impl Fn() -> String) -> Self {
         Self { en: in_english(&say), de: Some(in_language(PageLanguage::German, &say)) }
     }

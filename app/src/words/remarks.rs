@@ -52,7 +52,6 @@ fn nothing_found(evidence: &Evidence) -> String {
     t!(agreement_nothing_found, subject, allowed, spread, largest = points(evidence.largest_difference))
 }
 
-/// Formats a difference of shares in percentage points.
 fn points(difference: f64) -> String {
     t!(agreement_points, number = number(difference * 100.0, 2))
 }

@@ -92,7 +92,6 @@ fn identical_translations_are_intentional() {
 /// Texts of several words that are the same in English and German.
 const ALIKE: [&str; 3] = ["backend_wgsl", "network_caffe_mnist", "network_theano_mnist"];
 
-/// True for more than one word, if at least one is not an argument.
 fn has_words(text: &str) -> bool {
     let outside = text.split('{').filter_map(|part| part.split('}').next_back());
     text.contains(' ') && outside.flat_map(str::chars).any(char::is_alphabetic)
@@ -133,7 +132,6 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { sources(&path) } else { iter::once(path).collect() }).collect()
 }
 
-/// Result of the build script for files with these contents.
 fn read(english: &str, german: &str) -> Result<Vec<catalogue::CatalogueMessage>, String> {
     let folder = tempfile::tempdir().unwrap();
     for (language, content) in [("en", english), ("de", german)] {

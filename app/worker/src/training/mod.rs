@@ -153,7 +153,6 @@ impl Keeper for PageKeeper {
     }
 }
 
-/// Trained networks, by workload.
 type TrainedNetworks = Rc<RefCell<BTreeMap<String, Classifier<f32>>>>;
 
 /// Posts events of the engine to the page, and keeps the trained networks.
