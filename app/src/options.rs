@@ -453,10 +453,8 @@ impl RunOptions {
         } else {
             t!(settings_minutes, minutes = text::number(minutes, 0))
         };
-        let uses = |prefix: &str| {
-            let sets = networks.iter().filter_map(|name| engine::workload(name)).map(|workload| workload.data_set);
-            sets.into_iter().any(|set| set.starts_with(prefix))
-        };
+        let sets = || networks.iter().filter_map(|name| engine::workload(name)).map(|workload| workload.data_set);
+        let uses = |prefix: &str| sets().any(|set| set.starts_with(prefix));
         // Size as compressed by the server.
         let mut fetched: Vec<String> = [("mnist", "11 MB"), ("cifar10", "170 MB")]
             .into_iter()
@@ -468,7 +466,7 @@ impl RunOptions {
         let what = fetched.join(" + ");
         let cost = if what.is_empty() { format!("{time}.") } else { t!(settings_fetch, time, what) };
         let memory = self.memory_bytes().map(|bytes| t!(settings_memory, size = text::rounded_size(bytes)));
-        [Some(cost), memory].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        memory.map_or(cost.clone(), |memory| format!("{cost} {memory}"))
     }
 }
 

@@ -43,13 +43,8 @@ pub(crate) fn sources(top: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the names of the workspace's crates, in the order of the top Cargo.toml.
-pub(crate) fn crate_names(top: &Path) -> Result<Vec<String>> {
-    Ok(crates(top)?.into_iter().map(|package| package.name.to_string()).collect())
-}
-
 /// Reads the manifests of the workspace's crates through cargo, in milliseconds.
-fn crates(top: &Path) -> Result<Vec<Package>> {
+pub(crate) fn crates(top: &Path) -> Result<Vec<Package>> {
     let mut command = MetadataCommand::new();
     command.manifest_path(top.join("Cargo.toml")).no_deps().other_options(["--offline".to_owned()]);
     Ok(command.exec().context("cargo could not read the manifests of the workspace")?.packages)

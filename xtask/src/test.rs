@@ -48,7 +48,8 @@ type Environment = Vec<(&'static str, PathBuf)>;
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let started = Instant::now();
-    let selection = Selection::new(check::crate_names(top)?, options)?;
+    let known = check::crates(top)?.into_iter().map(|package| package.name.to_string()).collect();
+    let selection = Selection::new(known, options)?;
     let store = data::store(top, None)?;
     setup::system(Wanted {
         download: store.needs_download(),

@@ -100,11 +100,6 @@ pub(crate) fn output_of(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Returns the first program of this name in a PATH-like list of folders.
-pub(crate) fn find_program(name: &str, path: &OsStr) -> Option<PathBuf> {
-    which::which_in_global(name, Some(path)).ok()?.next()
-}
-
 /// Returns every file below a folder, sorted by path.
 pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();

@@ -34,12 +34,12 @@ pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + S
 pub(super) fn language_choice() -> impl IntoView {
     let spoken: RwSignal<PageLanguage> = expect_context();
     let option = |language: PageLanguage| {
-        let code = language.code();
+        let code = language.name();
         let chosen = language == words::language();
         view! { <option value=code lang=code selected=chosen>{language.title()}</option> }
     };
     let choose = move |event| {
-        if let Some(language) = PageLanguage::named(&event_target_value(&event)) {
+        if let Some(language) = PageLanguage::of_code(&event_target_value(&event)) {
             let stance = Stance::of_page();
             platform::keep_language(language);
             spoken.set(language);
@@ -78,8 +78,8 @@ pub(super) fn kept<T: Copy + 'static>(name: &str, make: impl FnOnce() -> T) -> T
 
 /// Color scheme selector. The default is the system's.
 pub(super) fn theme_choice() -> impl IntoView {
-    let choose = |theme| {
-        platform::keep(platform::THEME_KEY, &theme);
+    let choose = |theme: Theme| {
+        platform::keep(platform::THEME_KEY, &theme.name());
         platform::show_theme(theme);
     };
     let titles = Theme::ALL.map(|theme| (theme, theme.title().to_owned())).to_vec();

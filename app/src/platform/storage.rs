@@ -79,8 +79,7 @@ pub(crate) const THEME_KEY: &str = "gradmark.theme";
 /// Attribute that selects the theme in the style sheet.
 const ATTRIBUTE: &str = "data-theme";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Theme {
     System,
     Light,
@@ -101,7 +100,7 @@ impl Theme {
 
 /// Selected theme. The default is the system's.
 pub(crate) fn theme() -> Theme {
-    kept(THEME_KEY).unwrap_or(Theme::System)
+    kept::<String>(THEME_KEY).and_then(|name| Theme::named(&name)).unwrap_or(Theme::System)
 }
 
 pub(crate) fn show_theme(theme: Theme) {
@@ -119,18 +118,18 @@ const PARAMETER: &str = crate::options::LANGUAGE;
 /// Language of the page: from the URL, else selected earlier, else preferred by the browser. A language in the URL is
 /// stored, because links within the page do not carry it.
 pub(crate) fn language() -> PageLanguage {
-    if let Some(asked) = parameter(PARAMETER).and_then(|code| PageLanguage::named(&code)) {
-        keep(LANGUAGE_KEY, &asked.code());
+    if let Some(asked) = parameter(PARAMETER).and_then(|code| PageLanguage::of_code(&code)) {
+        keep(LANGUAGE_KEY, &asked.name());
         return asked;
     }
-    kept::<String>(LANGUAGE_KEY).and_then(|code| PageLanguage::named(&code)).unwrap_or_else(liked)
+    kept::<String>(LANGUAGE_KEY).and_then(|code| PageLanguage::of_code(&code)).unwrap_or_else(liked)
 }
 
 /// Stores the selected language, and updates the URL.
 pub(crate) fn keep_language(language: PageLanguage) {
-    keep(LANGUAGE_KEY, &language.code());
+    keep(LANGUAGE_KEY, &language.name());
     if parameter(PARAMETER).is_some() {
-        put_in_address(PARAMETER, language.code());
+        put_in_address(PARAMETER, language.name());
     }
 }
 
@@ -143,7 +142,7 @@ fn liked() -> PageLanguage {
 /// Declares the language to screen readers, translators and hyphenation.
 pub(crate) fn show_language(language: PageLanguage) {
     if let Some(root) = document().document_element() {
-        drop(root.set_attribute("lang", language.code()));
+        drop(root.set_attribute("lang", language.name()));
     }
 }
 

@@ -141,17 +141,10 @@ pub enum PageLanguage {
     German,
 }
 
+// Codes in `<html lang>` and in the URL, and names of the folders of the texts.
+results::names!(PageLanguage { English = "en", German = "de" });
+
 impl PageLanguage {
-    pub const ALL: [Self; 2] = [Self::English, Self::German];
-
-    /// Code in `<html lang>` and in the URL, and name of the folder of its texts.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::English => "en",
-            Self::German => "de",
-        }
-    }
-
     pub const fn title(self) -> &'static str {
         match self {
             Self::English => "English",
@@ -160,14 +153,13 @@ impl PageLanguage {
     }
 
     /// Parses a code such as `de` or `de-AT`.
-    pub fn named(code: &str) -> Option<Self> {
-        let main = code.split('-').next().unwrap_or_default();
-        Self::ALL.into_iter().find(|language| main.eq_ignore_ascii_case(language.code()))
+    pub fn of_code(code: &str) -> Option<Self> {
+        Self::named(&code.split('-').next()?.to_ascii_lowercase())
     }
 
     /// Returns the first known language in a list of preferences, or English.
     pub fn liked<'a>(codes: impl IntoIterator<Item = &'a str>) -> Self {
-        codes.into_iter().find_map(Self::named).unwrap_or_default()
+        codes.into_iter().find_map(Self::of_code).unwrap_or_default()
     }
 
     /// Converts an English number such as `1,234.5 samples/s`. Only characters between digits change, so a unit may

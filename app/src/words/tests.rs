@@ -41,7 +41,7 @@ fn formats_numbers_and_days_by_language() {
 
 #[test]
 fn languages_match_build_script() {
-    assert_eq!(PageLanguage::ALL.map(PageLanguage::code), catalogue::LANGUAGES);
+    assert_eq!(PageLanguage::ALL.map(PageLanguage::name), catalogue::LANGUAGES);
 }
 
 #[test]
