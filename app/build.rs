@@ -31,14 +31,10 @@ fn rust(messages: &[CatalogueMessage]) -> String {
     let is_named = |message: &&CatalogueMessage| {
         NAMED.iter().any(|group| message.name.starts_with(group)) && message.texts[0].arguments.is_empty()
     };
-    let named =
-        messages.iter().filter(is_named).map(|CatalogueMessage { name, .. }| format!("    ({name:?}, {name}),\n"));
+    let named = messages.iter().filter(is_named).map(|of| format!("    ({0:?}, {0}),\n", of.name));
     let named: String = named.collect();
-    source.push_str(&format!(
-        "/// Texts for names in the data.\npub const NAMED: &[(&str, PlainText)] = &[\n{named}];\n"
-    ));
-    let entry =
-        |message: &CatalogueMessage| format!("({:?}, {}),\n", message.name, quoted(message, |text| text.other.clone()));
+    source += &format!("/// Texts for names in the data.\npub const NAMED: &[(&str, PlainText)] = &[\n{named}];\n");
+    let entry = |of: &CatalogueMessage| format!("({:?}, {}),\n", of.name, quoted(of, |text| text.other.clone()));
     let entries: String = messages.iter().map(entry).collect();
     source.push_str(&format!(
         "/// Each text by its name, in all languages.\n#[cfg(not(target_arch = \"wasm32\"))]\n\

@@ -11,7 +11,6 @@ use fluent_syntax::parser;
 /// Languages of the page, in the order of `words::Language::ALL`.
 pub(crate) const LANGUAGES: [&str; 2] = ["en", "de"];
 
-/// Text of the page in all languages.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CatalogueMessage {
     pub(crate) name: String,
@@ -52,8 +51,7 @@ fn join_languages(name: &str, languages: &[BTreeMap<String, Text>]) -> Result<Ca
         let text = known.get(name).ok_or_else(lacks)?;
         let first = &texts.first().unwrap_or(text).arguments;
         if text.arguments != *first {
-            let listed =
-                |of: &BTreeSet<String>| of.iter().map(|name| format!("${name}")).collect::<Vec<_>>().join(", ");
+            let listed = |of: &BTreeSet<_>| of.iter().map(|name| format!("${name}")).collect::<Vec<_>>().join(", ");
             return Err(format!(
                 "`{name}` has the arguments ({}) in {}, but ({}) in {language}",
                 listed(first),

@@ -10,10 +10,10 @@ use results::{Length, Outcome, Positive, Precision, RunRecord, SeedSource, Suite
 use training_worker::{FromWorker, RunOrder, RunTrouble, ToWorker};
 
 use crate::backend::{Maker, PageBackend};
-use crate::classifier::DrawingClassifier;
 use crate::forecast::Forecast;
 use crate::live::{Live, TrainedNetwork};
 use crate::options::RunOptions;
+use crate::page::draw::DrawingClassifier;
 use crate::platform::{self, HiddenTimer, PressureWatch, RunLock, TrainingWorker, WakeLock};
 use crate::supplies::{Arrival, Bundle, Supplies};
 use crate::words::remarks::{RunFailure, SEED_BY_HAND};
@@ -49,9 +49,7 @@ pub(crate) enum RunKind {
     Comparison { seed: u32 },
 }
 
-impl RunKind {
-    pub(crate) const DEMONSTRATED: &str = "keras-mnist-mlp";
-}
+pub(crate) const DEMONSTRATED: &str = "keras-mnist-mlp";
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FinishedRun {
@@ -108,13 +106,11 @@ impl Benchmark {
 
     /// Seconds since the start of the run, excluding time while the page was hidden.
     fn seconds(self) -> f64 {
-        let hidden =
-            self.session.with_value(|session| session.as_ref().map_or(0.0, |session| session.hidden.seconds()));
+        let hidden = self.session.with_value(|session| session.as_ref().map_or(0.0, |of| of.hidden.seconds()));
         // The clock may be set back.
         (platform::unix_seconds() - self.began.get_value() - hidden).max(0.0)
     }
 
-    /// Starts a run, unless one is in progress.
     pub(crate) fn start(self, kind: RunKind, options: RunOptions) {
         if matches!(self.stage.get_untracked(), RunStage::Running | RunStage::Cancelling) {
             return;
@@ -149,8 +145,7 @@ impl Benchmark {
     /// Asks the worker to stop, and terminates it if it does not.
     pub(crate) fn cancel(self) {
         self.stage.set(RunStage::Cancelling);
-        let asked = self.session.with_value(|session| session.as_ref().map(|s| s.worker.send(&ToWorker::Cancel)));
-        if asked.is_none() {
+        if self.send(&ToWorker::Cancel).is_none() {
             return self.end(RunStage::Cancelled);
         }
         let attempt = self.attempt.get_value();
@@ -186,7 +181,11 @@ impl Benchmark {
         self.session.set_value(Some(RunSession {
             worker,
             kind,
-            hidden: HiddenTimer::start(move |hidden| self.tell_hidden(attempt, hidden)),
+            hidden: HiddenTimer::start(move |hidden| {
+                if self.is_current(attempt) {
+                    self.send(&ToWorker::Hidden(hidden));
+                }
+            }),
             _turn: turn,
             wake_lock,
             _leave_prompt: (kind != RunKind::Demonstration).then(platform::ask_before_leaving),
@@ -199,11 +198,9 @@ impl Benchmark {
         Ok(())
     }
 
-    fn tell_hidden(self, attempt: u32, hidden: bool) {
-        if self.is_current(attempt) {
-            let message = ToWorker::Hidden(hidden);
-            self.session.with_value(|session| session.as_ref().map(|session| session.worker.send(&message)));
-        }
+    /// Sends a message to the worker, if there is one.
+    fn send(self, message: &ToWorker) -> Option<()> {
+        self.session.with_value(|session| session.as_ref().map(|session| session.worker.send(message)))
     }
 
     /// Ends the run if its worker does not start in time, but keeps waiting while its bundle is still downloading.
@@ -230,8 +227,12 @@ impl Benchmark {
 
     fn receive(self, message: FromWorker) {
         match message {
-            FromWorker::Arriving { bytes } => self.change(|live| live.arriving(bytes)),
-            FromWorker::Loaded(loaded) => self.change(|live| live.loaded(loaded)),
+            FromWorker::Arriving { bytes } => {
+                self.change(|live| live.bundle.iter_mut().for_each(|of| of.arriving(bytes)))
+            }
+            FromWorker::Loaded(size) => {
+                self.change(|live| live.bundle.iter_mut().for_each(|of| of.loaded = Some(size)))
+            }
             // Messages sent before the worker was listening are lost.
             FromWorker::Ready => self.session.with_value(|session| {
                 if let Some(session) = session.as_ref().filter(|session| session.hidden.is_hidden()) {
@@ -288,12 +289,11 @@ impl Benchmark {
     /// Adds the page's warnings to a record, and displays the record.
     fn keep(self, mut record: RunRecord) {
         let kind = self.session.with_value(|session| {
-            session.as_ref().map(|session| {
-                let (paused, software) = (record.paused_seconds(), record.device.adapter.software);
-                record.warnings.extend(session.warnings(paused, software));
-                record.warnings.extend(results::software::perhaps_software(&record));
-                session.kind
-            })
+            let session = session.as_ref()?;
+            let (paused, software) = (record.paused_seconds(), record.device.adapter.software);
+            record.warnings.extend(session.warnings(paused, software));
+            record.warnings.extend(results::software::perhaps_software(&record));
+            Some(session.kind)
         });
         let bundle = self.live.with_untracked(|live| live.bundle);
         self.finished.set(kind.map(|kind| FinishedRun { record, kind, bundle }));
@@ -355,12 +355,10 @@ fn loaders(maker: Maker, bundle: Option<Bundle>) -> Result<(String, Option<Strin
 
 /// Creates the order of a run. The second value is the reason the run is not registered, if so.
 async fn order(kind: RunKind, options: &RunOptions) -> (RunOrder, Option<String>) {
-    let suite = options.suite();
-    let started_unix_seconds = platform::unix_seconds();
     let mut order = RunOrder {
         spec: options.spec(platform::random_seed),
         registration: None,
-        started_unix_seconds,
+        started_unix_seconds: platform::unix_seconds(),
         client: platform::browser().client(platform::logical_processors()),
         kept: platform::kept_tuning(),
     };
@@ -369,7 +367,7 @@ async fn order(kind: RunKind, options: &RunOptions) -> (RunOrder, Option<String>
             let spec = &mut order.spec;
             spec.backend = engine::backends::REFERENCE.to_owned();
             spec.precision = Precision::F32;
-            spec.workloads = vec![RunKind::DEMONSTRATED.to_owned()];
+            spec.workloads = vec![DEMONSTRATED.to_owned()];
             spec.batch_size = spec.batch_size.or(Some(16));
             spec.length = spec.length.or(Positive::new(10.0).map(Length::Seconds));
         }
@@ -377,6 +375,7 @@ async fn order(kind: RunKind, options: &RunOptions) -> (RunOrder, Option<String>
         RunKind::Benchmark if !options.backend.is_provable() => {}
         RunKind::Benchmark if options.seed.is_some() => return (order, Some(SEED_BY_HAND.to_owned())),
         RunKind::Benchmark => {
+            let suite = options.suite();
             match platform::register(Suite { name: suite.name.to_owned(), version: suite.version }).await {
                 Ok(started) => {
                     order.spec.seed = started.seed;

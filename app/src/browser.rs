@@ -67,8 +67,7 @@ impl Browser {
             let rest = text.split_once(word)?.1;
             Some((family, rest.chars().take_while(char::is_ascii_digit).collect::<String>()))
         });
-        let system =
-            SYSTEMS.iter().find(|(word, _)| text.contains(word)).map_or(System::Unknown, |&(_, system)| system);
+        let system = SYSTEMS.iter().find(|(word, _)| text.contains(word)).map_or(System::Unknown, |known| known.1);
         let system = if system == System::MacOs && touch_points > 1 { System::Ios } else { system };
         let (family, major) = found.unwrap_or((Family::Unknown, String::new()));
         Self { family, major, system }
@@ -145,9 +144,7 @@ pub fn advice(browser: &Browser, obstacle: GpuObstacle) -> Vec<String> {
     if obstacle == GpuObstacle::InsecurePage {
         return vec![t!(advice_open_securely).to_owned()];
     }
-    let mut steps = particular(browser, obstacle);
-    steps.push(t!(advice_native).to_owned());
-    steps
+    [particular(browser, obstacle), vec![t!(advice_native).to_owned()]].concat()
 }
 
 /// Month in which all steps that depend on a browser, driver or system were last checked (docs/BROWSERS.md).

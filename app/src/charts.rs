@@ -85,9 +85,8 @@ fn logarithmic_ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
         let all = powers.flat_map(|power| factors.iter().map(move |factor| factor * power));
         all.filter(|mark| (low..=high).contains(mark)).collect()
     };
-    let candidates =
-        WITHIN.into_iter().map(|factors| marks(factors, 1)).chain((2..20).map(|every| marks(&[1.0], every)));
-    candidates.into_iter().find(|marks| marks.len() <= most).unwrap_or_default()
+    let mut candidates = WITHIN.map(|factors| (factors, 1)).into_iter().chain((2..20).map(|every| (&[1.0][..], every)));
+    candidates.find_map(|(of, every)| Some(marks(of, every)).filter(|marks| marks.len() <= most)).unwrap_or_default()
 }
 
 /// Area between the axes, in pixels from the top left corner of a drawing.
@@ -229,10 +228,8 @@ mod tests {
     fn a_path_runs_from_the_lower_left_to_the_upper_right() {
         let frame = ChartFrame { left: 10.0, right: 110.0, top: 0.0, bottom: 50.0 };
         let axis = ChartAxis::covering(0.0, 100.0, 2);
-        assert_eq!(
-            frame.path(&[(0.0, 0.0), (50.0, 25.0), (100.0, 100.0)], &axis, &axis),
-            "M10.0 50.0L60.0 37.5L110.0 0.0"
-        );
+        let points = [(0.0, 0.0), (50.0, 25.0), (100.0, 100.0)];
+        assert_eq!(frame.path(&points, &axis, &axis), "M10.0 50.0L60.0 37.5L110.0 0.0");
         assert_eq!(frame.path(&[], &axis, &axis), "");
     }
 

@@ -108,7 +108,6 @@ mod tests {
         image(strokes).unwrap().chunks_exact(SIDE).map(<[u8]>::to_vec).collect()
     }
 
-    /// Returns the first and last row or column with ink.
     fn extent(is_ink: impl Fn(usize) -> bool) -> (usize, usize) {
         let places: Vec<usize> = (0..SIDE).filter(|&place| is_ink(place)).collect();
         (places[0], places[places.len() - 1])

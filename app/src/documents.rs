@@ -6,8 +6,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::json;
-use crate::words;
+use crate::{json, words};
 
 /// Name of the page's `<meta>` with the URL of the list of fragments, which are in the same folder.
 pub const META: &str = "gradmark-documents";
@@ -31,11 +30,11 @@ pub fn document(name: &str) -> Option<&'static DocumentPage> {
 
 impl DocumentPage {
     pub fn title(&self) -> &str {
-        self.title.get(words::language().code()).map_or(&self.name, String::as_str)
+        self.title.get(words::language().name()).map_or(&self.name, String::as_str)
     }
 
     pub fn about(&self) -> &str {
-        self.about.get(words::language().code()).map_or("", String::as_str)
+        self.about.get(words::language().name()).map_or("", String::as_str)
     }
 
     pub fn path(&self) -> String {
@@ -71,7 +70,7 @@ mod tests {
             assert_eq!(route(&one.path()), Route::Document(one.name.clone()));
             assert_eq!(document(&one.name), Some(one), "two documents are called {}", one.name);
             for language in PageLanguage::ALL {
-                let said = |texts: &BTreeMap<String, String>| texts.get(language.code()).cloned().unwrap_or_default();
+                let said = |texts: &BTreeMap<String, String>| texts.get(language.name()).cloned().unwrap_or_default();
                 assert!(!said(&one.title).is_empty() && said(&one.about).ends_with('.'), "{one:?} in {language:?}");
             }
         }

@@ -16,7 +16,6 @@ pub enum LeaderboardTab {
     /// Places by score.
     #[default]
     Score,
-    /// Places in one network.
     Network(&'static str),
     Runs,
 }
@@ -46,7 +45,6 @@ pub const UNTIL: &str = "leaderboard-run-until";
 pub const DEVICE: &str = "leaderboard-run-device";
 
 impl Filters {
-    /// Parameter names in the URL.
     pub fn names() -> impl Iterator<Item = &'static str> {
         let lists = LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS).map(|list| list.name);
         [TAB].into_iter().chain(lists).chain([SINCE, UNTIL, DEVICE, COLUMNS])
@@ -56,9 +54,7 @@ impl Filters {
     /// page.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut filters = Self::default();
-        for (name, value) in pairs {
-            filters.set(name, value);
-        }
+        pairs.into_iter().for_each(|(name, value)| filters.set(name, value));
         filters
     }
 
@@ -70,7 +66,7 @@ impl Filters {
             SINCE | UNTIL => Date::from_iso(value).is_some(),
             DEVICE => is_key(value),
             COLUMNS => ChosenColumns::parse(value) != ChosenColumns::default(),
-            _ => List::named(name).is_some_and(|list| list.is_set_by(value)),
+            _ => List::named(name).is_some_and(|list| list.values().iter().skip(1).any(|(known, _)| *known == value)),
         };
         self.0.remove(name);
         if is_set {
@@ -246,10 +242,6 @@ impl List {
         (self.values)()
     }
 
-    fn is_set_by(&self, word: &str) -> bool {
-        self.values().iter().skip(1).any(|(value, _)| *value == word)
-    }
-
     /// Value of the filter, or its default.
     pub fn chosen(&self, filters: &Filters) -> &'static str {
         let values = self.values();
@@ -298,24 +290,30 @@ pub struct TableCell {
     pub tier: Option<Tier>,
 }
 
-/// Columns that follow the metrics.
-const AFTER_FIGURES: [RunColumn; 5] =
-    [RunColumn::BatchSize, RunColumn::Precision, RunColumn::Program, RunColumn::Tier, RunColumn::Day];
-
 impl RunColumn {
+    /// Returns the metrics and the columns that follow them.
     pub fn all() -> impl Iterator<Item = Self> {
-        METRICS.iter().map(Self::Figure).chain(AFTER_FIGURES)
+        let others = [Self::BatchSize, Self::Precision, Self::Program, Self::Tier, Self::Day];
+        METRICS.iter().map(Self::Figure).chain(others)
+    }
+
+    /// Returns the name, the title, and true for columns shown by default.
+    fn about(self) -> (&'static str, &'static str, bool) {
+        match self {
+            Self::Figure(metric) => {
+                let is_usual = ["samples_per_second", "accuracy", "seconds_to_target"].contains(&metric.id);
+                (metric.id, text::metric_title(metric), is_usual)
+            }
+            Self::BatchSize => ("batch_size", t!(common_batch_size), false),
+            Self::Precision => ("precision", t!(common_precision), false),
+            Self::Program => ("program", t!(common_program), true),
+            Self::Tier => ("tier", t!(filters_tier), true),
+            Self::Day => ("day", t!(leaderboard_day), true),
+        }
     }
 
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Figure(metric) => metric.id,
-            Self::BatchSize => "batch_size",
-            Self::Precision => "precision",
-            Self::Program => "program",
-            Self::Tier => "tier",
-            Self::Day => "day",
-        }
+        self.about().0
     }
 
     /// Title with a unit, and a description.
@@ -356,23 +354,7 @@ impl RunColumn {
     }
 
     pub fn title(self) -> &'static str {
-        match self {
-            Self::Figure(metric) => text::metric_title(metric),
-            Self::BatchSize => t!(common_batch_size),
-            Self::Precision => t!(common_precision),
-            Self::Program => t!(common_program),
-            Self::Tier => t!(filters_tier),
-            Self::Day => t!(leaderboard_day),
-        }
-    }
-
-    /// True for columns shown by default.
-    fn is_usual(self) -> bool {
-        match self {
-            Self::Figure(metric) => ["samples_per_second", "accuracy", "seconds_to_target"].contains(&metric.id),
-            Self::Program | Self::Tier | Self::Day => true,
-            Self::BatchSize | Self::Precision => false,
-        }
+        self.about().1
     }
 }
 
@@ -382,7 +364,7 @@ pub struct ChosenColumns(u32);
 
 impl Default for ChosenColumns {
     fn default() -> Self {
-        Self::of(RunColumn::is_usual)
+        Self::of(|column| column.about().2)
     }
 }
 
@@ -426,17 +408,11 @@ mod tests {
 
     /// Filters with the last value of every list.
     fn all() -> Filters {
-        let mut all = Filters::default();
-        for list in LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS) {
-            all.set(list.name, list.values().last().unwrap().0);
-        }
+        let lists = LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS);
+        let mut all = Filters::from_pairs(lists.map(|list| (list.name, list.values().last().unwrap().0)));
         all.show(LeaderboardTab::Runs);
-        for (name, value) in [
-            (SINCE, "2026-11-01"),
-            (UNTIL, "2026-11-23"),
-            (DEVICE, "reported-example-gpu-9000"),
-            (COLUMNS, "accuracy,day"),
-        ] {
+        let days = [(SINCE, "2026-11-01"), (UNTIL, "2026-11-23")];
+        for (name, value) in days.into_iter().chain([(DEVICE, "reported-example"), (COLUMNS, "accuracy,day")]) {
             all.set(name, value);
         }
         all
@@ -447,10 +423,8 @@ mod tests {
         let of = |pairs: &[(&'static str, &str)]| Filters::from_pairs(pairs.iter().copied()).tab();
         assert_eq!(of(&[("leaderboard", "caffe-mnist")]), LeaderboardTab::Network("caffe-mnist"));
         assert_eq!(of(&[("leaderboard", "airbench94")]), LeaderboardTab::Score);
-        assert_eq!(
-            of(&[("leaderboard", "airbench94"), ("leaderboard-suite", "complete")]),
-            LeaderboardTab::Network("airbench94")
-        );
+        let complete = ("leaderboard-suite", "complete");
+        assert_eq!(of(&[("leaderboard", "airbench94"), complete]), LeaderboardTab::Network("airbench94"));
     }
 
     #[test]
@@ -474,13 +448,8 @@ mod tests {
         // Any word can be the key of a device.
         let wrong = Filters::names().filter(|name| *name != DEVICE).map(|name| (name, "unheard-of"));
         assert_eq!(Filters::from_pairs(wrong), Filters::default());
-        for pair in [
-            ("leaderboard-precision", "f64"),
-            (SINCE, "yesterday"),
-            (UNTIL, "2026-02-30"),
-            (DEVICE, "a/b"),
-            (DEVICE, ""),
-        ] {
+        let precision = ("leaderboard-precision", "f64");
+        for pair in [precision, (SINCE, "yesterday"), (UNTIL, "2026-02-30"), (DEVICE, "a/b"), (DEVICE, "")] {
             assert_eq!(Filters::from_pairs([pair]), Filters::default(), "{pair:?}");
         }
     }

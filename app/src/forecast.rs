@@ -56,10 +56,8 @@ pub struct Forecast {
     /// Parts of each network in the last run.
     known: BTreeMap<String, Parts>,
     networks: Vec<String>,
-    /// Index of the current network.
     current: usize,
     spent: Parts,
-    /// Parts of the previous network.
     last: Option<Parts>,
     /// Current phase and its start time.
     phase: Option<(Phase, f64)>,

@@ -9,13 +9,10 @@ mod benchmark;
 pub mod browser;
 pub mod candidates;
 pub mod charts;
-#[cfg(target_arch = "wasm32")]
-mod classifier;
 pub mod digit;
 pub mod documents;
 pub mod filters;
 pub mod forecast;
-pub mod headline;
 pub mod json;
 pub mod live;
 pub mod options;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use engine::{Event, Phase};
 use results::{Adapter, CurvePoint, Evaluation, Outcome, Warning};
-use training_worker::Loaded;
 
 use crate::forecast::Forecast;
 use crate::published::{self, PublishedLearning};
@@ -127,19 +126,6 @@ impl Live {
         self.fraction = self.fraction.max(self.forecast.fraction());
     }
 
-    /// Records the number of bytes of the bundle's module received so far.
-    pub fn arriving(&mut self, bytes: u64) {
-        if let Some(bundle) = &mut self.bundle {
-            bundle.bytes = bytes.max(bundle.bytes);
-        }
-    }
-
-    pub fn loaded(&mut self, loaded: Loaded) {
-        if let Some(bundle) = &mut self.bundle {
-            bundle.loaded = Some(loaded);
-        }
-    }
-
     pub fn event(&mut self, event: &Event) {
         self.forecast.event(event);
         match event {
@@ -230,7 +216,6 @@ pub struct Example {
     /// Prediction of the network, as short as possible.
     pub answer: String,
     pub is_right: bool,
-    /// Prediction and label in words.
     pub words: String,
 }
 
@@ -249,12 +234,10 @@ impl Examples {
         self.images.iter().map(|(pixels, _)| bitmap(self.width, self.channels, pixels))
     }
 
-    /// The bytes of an image, as they were given.
     pub fn pixels(&self, place: usize) -> Option<&[u8]> {
         self.images.get(place).map(|(pixels, _)| pixels.as_slice())
     }
 
-    /// Label of each image, in words.
     pub fn labels(&self) -> impl Iterator<Item = String> {
         self.images.iter().map(|(_, label)| self.class(*label))
     }
@@ -270,14 +253,12 @@ impl Examples {
         self.data_set == "mnist"
     }
 
-    /// Prediction for each image, once known.
     pub fn answered(&self, answers: &[u16]) -> Vec<Option<Example>> {
         let example = |(place, (_, label)): (usize, &(Vec<u8>, u16))| {
             let answer = *answers.get(place)?;
-            let (label, is_right) = (self.class(*label), answer == *label);
-            let answer = self.class(answer);
-            let words =
-                if is_right { t!(running_example_right, label) } else { t!(running_example_wrong, label, answer) };
+            let (label, is_right, answer) = (self.class(*label), answer == *label, self.class(answer));
+            let right = || t!(running_example_right, label);
+            let words = if is_right { right() } else { t!(running_example_wrong, label, answer) };
             Some(Example { answer, is_right, words })
         };
         self.images.iter().enumerate().map(example).collect()
@@ -309,10 +290,11 @@ fn bitmap(width: u32, channels: usize, pixels: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use results::{Summary, WorkloadRecord};
+    use training_worker::Loaded;
 
     use super::*;
     use crate::forecast::tests::{progress, started};
-    use crate::headline::tests::record;
+    use crate::text::tests::record;
     use crate::words::{PageLanguage, speak};
 
     fn begun() -> Live {
@@ -336,8 +318,9 @@ mod tests {
     fn status_names_the_bundle_until_it_has_arrived() {
         let mut live = Live::new(Some(Arrival::begin("Burn", 1000)), Forecast::default());
         assert_eq!(live.status(), "Loading Burn");
-        live.arriving(500);
-        live.loaded(Loaded { compressed_bytes: None, bytes: 1000, cached: None, seconds: 1.0 });
+        let bundle = live.bundle.as_mut().unwrap();
+        bundle.arriving(500);
+        bundle.loaded = Some(Loaded { compressed_bytes: None, bytes: 1000, cached: None, seconds: 1.0 });
         assert_eq!(live.status(), "Getting ready");
     }
 

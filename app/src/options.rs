@@ -42,7 +42,6 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Parameter names in the URL.
     pub const NAMES: [&str; 14] = [
         "suite",
         "workload",
@@ -236,11 +235,8 @@ impl RunOptions {
             return self.compared.clone();
         }
         let usual: Vec<_> = PageBackend::COMPARED.into_iter().filter(|backend| can_train(*backend)).collect();
-        if usual.len() > 1 {
-            usual
-        } else {
-            PageBackend::ALL.into_iter().filter(|backend| can_train(*backend)).collect()
-        }
+        let all = || PageBackend::ALL.into_iter().filter(|backend| can_train(*backend)).collect();
+        if usual.len() > 1 { usual } else { all() }
     }
 
     pub fn with_contender(self, backend: PageBackend, chosen: bool, before: &[PageBackend]) -> Self {
@@ -255,11 +251,11 @@ impl RunOptions {
 
     /// Selected networks that the backend cannot train as defined, with the reasons.
     pub fn left_out(&self) -> Vec<(String, String)> {
-        let reason = |name: &String| {
-            let reason = self.backend.unsupported(&engine::workload(name)?)?;
-            Some(failure_of_workload(FailureCause::Unsupported, &reason))
+        let left_out = |name: String| {
+            let reason = self.backend.unsupported(&engine::workload(&name)?)?;
+            Some((name, failure_of_workload(FailureCause::Unsupported, &reason)))
         };
-        self.networks().into_iter().filter_map(|name| Some((name.clone(), reason(&name)?))).collect()
+        self.networks().into_iter().filter_map(left_out).collect()
     }
 
     /// [`Self::left_out`] as sentences, one for each reason.
@@ -291,17 +287,12 @@ impl RunOptions {
 
     /// Returns the reason the server's supplies do not suffice for this run, if so.
     pub fn obstacle(&self, supplies: &Supplies) -> Option<String> {
-        if let Some(why) = supplies.obstacle(self.backend) {
-            return Some(t!(backend_obstacle, backend = self.backend.title(), why));
-        }
-        if let Some(sentence) = self.lacking_data(supplies) {
-            return Some(sentence);
-        }
-        let left_out = self.left_out();
-        let (name, reason) = left_out.first()?;
-        (left_out.len() == self.networks().len()).then(|| {
-            let workload = text::workload_title(name);
-            t!(backend_cannot_train, backend = self.backend.title(), workload, reason)
+        let backend = self.backend.title();
+        let of_backend = supplies.obstacle(self.backend).map(|why| t!(backend_obstacle, backend, why));
+        of_backend.or_else(|| self.lacking_data(supplies)).or_else(|| {
+            let left_out = self.left_out();
+            let (name, reason) = left_out.first().filter(|_| left_out.len() == self.networks().len())?;
+            Some(t!(backend_cannot_train, backend, workload = text::workload_title(name), reason))
         })
     }
 
@@ -310,8 +301,8 @@ impl RunOptions {
         let lacking = |name: &String| Some((name.clone(), text::data_set_title(&supplies.missing_for(name)?.name)));
         let (name, data) = self.networks().iter().find_map(lacking)?;
         // A suite without some of its networks would be a different suite.
-        let who =
-            if self.workloads.is_empty() { text::suite_as_subject(self.suite()) } else { text::workload_title(&name) };
+        let of_suite = || t!(network_suite_sentence, suite = text::suite_inside(self.suite().name));
+        let who = if self.workloads.is_empty() { of_suite() } else { text::workload_title(&name) };
         Some(t!(supplies_needs, who, data))
     }
 
@@ -391,10 +382,10 @@ const DATA_BYTES: [(&str, u64); 2] = [("mnist", 70_000 * 784), ("cifar10", 60_00
 impl RunOptions {
     pub fn summary(&self) -> String {
         let networks = self.networks();
-        match (self.workloads.is_empty(), networks.as_slice()) {
-            (true, _) => format!("{} ({})", text::suite_title(self.suite().name), networks.len()),
-            (false, [one]) => text::workload_title(one),
-            (false, several) => several.len().to_string(),
+        match networks.as_slice() {
+            all if self.workloads.is_empty() => format!("{} ({})", text::suite_title(self.suite().name), all.len()),
+            [one] => text::workload_title(one),
+            several => several.len().to_string(),
         }
     }
 
@@ -462,10 +453,8 @@ impl RunOptions {
         } else {
             t!(settings_minutes, minutes = text::number(minutes, 0))
         };
-        let uses = |prefix: &str| {
-            let sets = networks.iter().filter_map(|name| engine::workload(name)).map(|workload| workload.data_set);
-            sets.into_iter().any(|set| set.starts_with(prefix))
-        };
+        let sets = || networks.iter().filter_map(|name| engine::workload(name)).map(|workload| workload.data_set);
+        let uses = |prefix: &str| sets().any(|set| set.starts_with(prefix));
         // Size as compressed by the server.
         let mut fetched: Vec<String> = [("mnist", "11 MB"), ("cifar10", "170 MB")]
             .into_iter()
@@ -474,10 +463,10 @@ impl RunOptions {
             .collect();
         let of = |of: &str| Some(format!("{} ({of})", text::megabytes(bundle?.compressed_bytes)));
         fetched.extend(self.backend.maker().fetched().and_then(of));
-        let cost =
-            if fetched.is_empty() { format!("{time}.") } else { t!(settings_fetch, time, what = fetched.join(" + ")) };
+        let what = fetched.join(" + ");
+        let cost = if what.is_empty() { format!("{time}.") } else { t!(settings_fetch, time, what) };
         let memory = self.memory_bytes().map(|bytes| t!(settings_memory, size = text::rounded_size(bytes)));
-        [Some(cost), memory].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        memory.map_or(cost.clone(), |memory| format!("{cost} {memory}"))
     }
 }
 
@@ -646,16 +635,11 @@ mod tests {
         assert_eq!(burn.trained(), Vec::<String>::new());
         let sentence = options("backend=tfjs-webgl").obstacle(&Supplies::default()).unwrap();
         assert_eq!(sentence, "TensorFlow.js on WebGL is being looked for on this server.");
+        let missing = "Burn on the processor is not on this server: no space left.";
         for (file, expected) in [
-            (
-                r#"{"state":"building","note":"compiling Burn for the page"}"#,
-                Some("Burn on the processor is being built: compiling Burn for the page."),
-            ),
-            (
-                // The note ends the sentence.
-                r#"{"state":"missing","note":"building Burn failed: no space left."}"#,
-                Some("Burn on the processor is not on this server: building Burn failed: no space left."),
-            ),
+            (r#"{"state":"building","note":"compiling"}"#, Some("Burn on the processor is being built: compiling.")),
+            // The note ends the sentence.
+            (r#"{"state":"missing","note":"no space left."}"#, Some(missing)),
             (r#"{"state":"ready","folder":"burn-1","compressed_bytes":2,"bytes":3}"#, None),
         ] {
             let supplies = supplies::tests::with_burn(file);
@@ -668,10 +652,8 @@ mod tests {
     fn missing_data_disables_its_suites_and_networks_only() {
         let lacking = supplies::tests::without("cifar10");
         assert_eq!(RunOptions::default().obstacle(&lacking), None, "it has handwritten digits only");
-        assert_eq!(
-            options("suite=complete").obstacle(&lacking).unwrap(),
-            "The complete suite needs CIFAR-10, which is not on this server. Choose other networks."
-        );
+        let sentence = "The complete suite needs CIFAR-10, which is not on this server. Choose other networks.";
+        assert_eq!(options("suite=complete").obstacle(&lacking).unwrap(), sentence);
         let two = options("workload=keras-mnist-mlp,theano-cifar10");
         let sentence = two.obstacle(&lacking).unwrap();
         let network = text::workload_title("theano-cifar10");
@@ -715,12 +697,9 @@ mod tests {
         let sentences = mnist.left_out_sentences();
         assert_eq!(sentences.len(), 1, "{sentences:?}");
         assert!(titles.iter().all(|title| sentences[0].contains(title)), "{sentences:?}");
-        let sentence = options("workload=caffe-mnist&backend=tfjs-wasm").left_out_sentences();
-        let title = &titles[1];
-        assert_eq!(
-            sentence,
-            [format!("TensorFlow.js on the processor cannot train {title}: it has no gradients of convolutions.")]
-        );
+        let why = "it has no gradients of convolutions";
+        let sentence = format!("TensorFlow.js on the processor cannot train {}: {why}.", titles[1]);
+        assert_eq!(options("workload=caffe-mnist&backend=tfjs-wasm").left_out_sentences(), [sentence]);
     }
 
     #[test]
@@ -745,10 +724,10 @@ mod tests {
     #[test]
     fn every_setting_and_backend_is_documented() {
         let document = include_str!("../../docs/AUTOMATION.md");
-        let cells: Vec<_> =
-            document.lines().filter(|line| line.starts_with("| `")).map(|row| row.split('|').nth(1)).collect();
+        let rows = document.lines().filter(|line| line.starts_with("| `"));
+        let cells: Vec<_> = rows.filter_map(|row| row.split('|').nth(1)).collect();
         for name in RunOptions::NAMES {
-            let is_documented = cells.iter().flatten().any(|cell| cell.contains(&format!("`{name}`")));
+            let is_documented = cells.iter().any(|cell| cell.contains(&format!("`{name}`")));
             assert!(is_documented, "docs/AUTOMATION.md says nothing of {name}");
         }
         for backend in PageBackend::ALL {

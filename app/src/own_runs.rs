@@ -60,7 +60,6 @@ pub struct UploadedRun {
 /// Record that has not been uploaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// Id of a registered run.
     pub run_id: Option<String>,
     pub json: String,
 }
@@ -86,7 +85,6 @@ impl OwnRuns {
         self.0.iter().any(|run| run.uploaded.as_ref().is_some_and(|uploaded| uploaded.run_id == run_id))
     }
 
-    /// True if a run was made on the device with this name.
     pub fn has_device(&self, name: &str) -> bool {
         self.0.iter().any(|run| run.device.text() == name)
     }
@@ -187,10 +185,8 @@ pub(crate) mod tests {
 
     #[test]
     fn uses_durations_of_last_run_with_same_settings() {
-        let took = |workload: &str, training| Took {
-            workload: workload.to_owned(),
-            parts: Parts { training, ..Parts::default() },
-        };
+        let parts = |training| Parts { training, ..Parts::default() };
+        let took = |workload: &str, training| Took { workload: workload.to_owned(), parts: parts(training) };
         let mut runs = OwnRuns::default();
         runs.note(OwnRun { took: vec![took("a", 50.0), took("b", 7.0)], ..run(0) });
         runs.note(OwnRun { took: vec![took("a", 40.0)], ..run(1) });

@@ -33,16 +33,8 @@ pub fn describe_distribution(distribution: &Distribution, own: f64) -> String {
     let bins = &distribution.bins;
     let (Some(first), Some(last)) = (bins.first(), bins.last()) else { return String::new() };
     let fullest = bins.iter().rev().max_by_key(|bin| bin.runs).unwrap_or(first);
-    t!(
-        standing_described,
-        runs = of_devices(distribution),
-        low = text::rate(first.from),
-        high = text::rate(last.to),
-        fullest = fullest.runs,
-        from = text::rate(fullest.from),
-        to = text::rate(fullest.to),
-        own = text::rate(own)
-    )
+    let [low, high, from, to, own] = [first.from, last.to, fullest.from, fullest.to, own].map(text::rate);
+    t!(standing_described, runs = of_devices(distribution), low, high, fullest = fullest.runs, from, to, own)
 }
 
 /// Formats the sample size, such as `1,204 proven runs on 40 devices`.
@@ -65,13 +57,8 @@ pub struct ScatterPoint {
 
 impl ScatterPoint {
     pub fn said(&self) -> String {
-        t!(
-            scatter_point,
-            device = self.device,
-            backend = self.backend,
-            rate = text::rate(self.samples_per_second),
-            seconds = text::seconds(self.seconds_to_target)
-        )
+        let (seconds, rate) = (text::seconds(self.seconds_to_target), text::rate(self.samples_per_second));
+        t!(scatter_point, device = self.device, backend = self.backend, rate, seconds)
     }
 
     pub fn cells(&self) -> Vec<String> {
@@ -130,14 +117,8 @@ pub fn describe_points(points: &[ScatterPoint]) -> String {
 pub fn points_csv(points: &[ScatterPoint]) -> String {
     let mut text = "run_id,device,backend,seconds_to_target,samples_per_second\n".to_owned();
     for of in points {
-        text.push_str(&format!(
-            "{},{},{},{},{}\n",
-            csv::cell(&of.run_id),
-            csv::cell(&of.device),
-            csv::cell(&of.backend),
-            of.seconds_to_target,
-            of.samples_per_second
-        ));
+        let [run_id, device, backend] = [&of.run_id, &of.device, &of.backend].map(|text| csv::cell(text));
+        text += &format!("{run_id},{device},{backend},{},{}\n", of.seconds_to_target, of.samples_per_second);
     }
     text
 }

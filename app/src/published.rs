@@ -8,9 +8,7 @@ use std::sync::LazyLock;
 use results::{RunRecord, WorkloadRecord};
 use serde::Deserialize;
 
-use crate::json;
-use crate::t;
-use crate::text;
+use crate::{json, t, text};
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct PublishedTime {
@@ -51,9 +49,8 @@ pub fn nearest(record: &RunRecord) -> Vec<String> {
         let compare = |a: &&PublishedTime, b: &&PublishedTime| a.seconds_per_epoch.total_cmp(&b.seconds_per_epoch);
         let (faster, slower) = (faster.into_iter().max_by(compare), slower.into_iter().min_by(compare));
         let title = text::workload_title(&workload.workload);
-        let sentences: Vec<_> =
-            [faster, slower].into_iter().flatten().map(|of| of.describe_speed(&title, own)).collect();
-        (!sentences.is_empty()).then_some(sentences)
+        let sentences = [faster, slower].into_iter().flatten().map(|of| of.describe_speed(&title, own));
+        Some(sentences.collect::<Vec<_>>()).filter(|sentences| !sentences.is_empty())
     };
     record.workloads.iter().find_map(of).unwrap_or_default()
 }
@@ -142,7 +139,7 @@ mod tests {
     use results::Summary;
 
     use super::*;
-    use crate::headline::tests::record;
+    use crate::text::tests::record;
 
     #[test]
     fn published_results_are_of_known_networks() {

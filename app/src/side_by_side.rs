@@ -41,8 +41,7 @@ impl FigureCell {
 
     fn time(timing: Option<Timing>, remarks: Option<String>) -> Self {
         let ratio = timing.and_then(|timing| timing.to_fastest).map(text::ratio);
-        let remarks: Vec<String> = ratio.into_iter().chain(remarks).collect();
-        let remark = (!remarks.is_empty()).then(|| remarks.join(", "));
+        let remark = ratio.into_iter().chain(remarks).reduce(|all, remark| format!("{all}, {remark}"));
         Self::new(timing.map(|timing| timing.seconds), text::seconds, remark)
     }
 }

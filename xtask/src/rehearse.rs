@@ -40,7 +40,6 @@ enum Rehearsed {
     TestAll,
 }
 
-/// Names and times of the measured stages.
 type Times = Vec<(String, Duration)>;
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
@@ -189,10 +188,8 @@ mod tests {
         for (name, folder) in [("HOME", "home"), ("CARGO_HOME", "home/.cargo"), ("XDG_CACHE_HOME", "home/.cache")] {
             assert!(command.contains(&format!(" {name}=\"/stage/{folder}\"")), "{name} in {command}");
         }
-        assert!(
-            command.contains(" PATH=") && command.contains(" RUSTUP_HOME=") && !command.contains("CARGO_TARGET_DIR")
-        );
-        assert!(!command.contains("RUSTUP_HOME=\"/stage"));
+        assert!(command.contains(" PATH=") && command.contains(" RUSTUP_HOME="), "{command}");
+        assert!(!command.contains("CARGO_TARGET_DIR") && !command.contains("RUSTUP_HOME=\"/stage"), "{command}");
     }
 
     #[test]

@@ -1,9 +1,7 @@
 //! `cargo xtask run`: the page and the leaderboard on this machine.
 
-use crate::page;
 use crate::setup::{self, Wanted};
-use crate::workspace;
-use crate::{data, say};
+use crate::{data, page, say, workspace};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use data_sets::Store;
@@ -110,8 +108,7 @@ fn fetch_data(store: &Store) {
     }
 }
 
-/// # Errors
-/// Another program listens on this address, or this user may not.
+/// Fails if another program listens on this address, or this user may not.
 fn check_free(address: SocketAddr) -> Result<()> {
     match TcpListener::bind(address) {
         Ok(_) => Ok(()),
@@ -161,8 +158,7 @@ impl LocalServer {
         Ok(())
     }
 
-    /// # Errors
-    /// The server ended without a request, or badly.
+    /// Fails if the server ends without a request, or badly.
     fn wait_for_its_end(&mut self) -> Result<()> {
         let mut seen = 0;
         let status = loop {

@@ -57,10 +57,7 @@ pub(crate) fn duration(time: Duration) -> String {
 const PROGRESS: [&str; 7] = ["Compiling", "Checking", "Downloading", "Downloaded", "Finished", "Blocking", "Updating"];
 
 /// Runs a command to its end, with an animated line, between a line that begins with `verb` and one that begins with
-/// `done` and has the duration.
-///
-/// # Errors
-/// The command cannot be started or fails. Its messages have been printed.
+/// `done` and has the duration. Prints the messages of a command that fails.
 pub(crate) fn follow([verb, done]: [&'static str; 2], what: &str, command: &mut Command) -> Result<()> {
     step(verb, what);
     let began = Instant::now();

@@ -43,10 +43,8 @@ const ENABLE_BACKPORTS: &str = "\
 /// Prevents the PostgreSQL package from starting a permanent server.
 const CREATE_NO_CLUSTER: &str = "echo \"create_main_cluster = false\" >> /etc/postgresql-common/createcluster.conf";
 
-/// Installs what is missing on this machine.
-///
-/// # Errors
-/// When something is missing and cannot be installed without an administrator or without apt; the error says what to do.
+/// Installs what is missing on this machine. If that needs an administrator or another tool than apt, the error says what
+/// to do.
 pub(crate) fn system(wanted: Wanted) -> Result<()> {
     let missing = find_missing(wanted);
     if missing.is_empty() {
@@ -70,11 +68,8 @@ pub(crate) fn system(wanted: Wanted) -> Result<()> {
     // Standard output is reserved for test results.
     command.args(&shell[1..]).arg(&script).stdin(Stdio::null()).stdout(std::io::stderr());
     workspace::run(&mut command, &format!("the installation with `sh -c '{script}'`"))?;
-    let description = describe(&find_missing(wanted));
-    ensure!(
-        description.is_empty(),
-        "apt-get succeeded, but this machine still lacks {description}: install it yourself"
-    );
+    let missing = describe(&find_missing(wanted));
+    ensure!(missing.is_empty(), "apt-get succeeded, but this machine still lacks {missing}: install it yourself");
     Ok(())
 }
 
@@ -164,9 +159,6 @@ fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
 }
 
 /// Installs Rust's browser target, if rustup has not installed it because of `rust-toolchain.toml`.
-///
-/// # Errors
-/// When the toolchain is not rustup's and lacks the target.
 pub(crate) fn wasm_target(top: &Path) -> Result<()> {
     let libraries = output_of("rustc", &["--print", "target-libdir", "--target", WASM]);
     if libraries.is_some_and(|folder| Path::new(folder.trim()).is_dir()) {

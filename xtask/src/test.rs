@@ -48,7 +48,8 @@ type Environment = Vec<(&'static str, PathBuf)>;
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let started = Instant::now();
-    let selection = Selection::new(check::crate_names(top)?, options)?;
+    let known = check::crates(top)?.into_iter().map(|package| package.name.to_string()).collect();
+    let selection = Selection::new(known, options)?;
     let store = data::store(top, None)?;
     setup::system(Wanted {
         download: store.needs_download(),
@@ -133,7 +134,11 @@ fn environment(top: &Path, store: &Store, selection: &Selection, hooks: Option<&
         return Ok(environment);
     }
     if selection.has(BROWSER_TESTS) {
-        environment.extend(axe_script().map(|script| ("GRADMARK_AXE", script)));
+        match find_axe() {
+            Ok(script) => environment.push(("GRADMARK_AXE", script)),
+            // The tests that need it report that they are skipped.
+            Err(error) => say::warn(format!("accessibility is not tested: {error:#}")),
+        }
     }
     if let Some(hooks) = hooks.filter(|_| selection.has("native-runner")) {
         match page::frameworks(top, hooks) {
@@ -280,12 +285,7 @@ const AXE: Package = Package { name: "axe-core", version: "4.14.0" };
 const AXE_SCRIPT: &str = "package/axe.min.js";
 const AXE_SHA256: &str = "20c09fe157a8a34a30e241aaa1fcdade657734f08ab379ecfbeb7d45cc46e878";
 
-/// Returns the path of axe-core's script. Prints a warning if it cannot be downloaded; the tests that need it then
-/// report that they are skipped.
-fn axe_script() -> Option<PathBuf> {
-    find_axe().inspect_err(|error| say::warn(format!("accessibility is not tested: {error:#}"))).ok()
-}
-
+/// Returns the path of axe-core's script, which it downloads if necessary.
 fn find_axe() -> Result<PathBuf> {
     let script = workspace::cache()?.join(format!("{}-{}.js", AXE.name, AXE.version));
     if fs::read(&script).is_ok_and(|text| sha256_hex(&text) == AXE_SHA256) {

@@ -66,7 +66,6 @@ pub(crate) fn command(top: &Path, program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Returns the path of a program that cargo builds in this profile.
 pub(crate) fn program(top: &Path, profile: &str, name: &str) -> Result<PathBuf> {
     let mut metadata = cargo_metadata::MetadataCommand::new();
     metadata.manifest_path(top.join("Cargo.toml")).no_deps();
@@ -99,11 +98,6 @@ pub(crate) fn output_of(command: &mut Command) -> Result<String> {
     let messages = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "`{program}` ended with {}: {}", output.status, messages.trim());
     Ok(String::from_utf8(output.stdout)?)
-}
-
-/// Returns the first program of this name in a PATH-like list of folders.
-pub(crate) fn find_program(name: &str, path: &OsStr) -> Option<PathBuf> {
-    which::which_in_global(name, Some(path)).ok()?.next()
 }
 
 /// Returns every file below a folder, sorted by path.

@@ -16,7 +16,6 @@ const DIGITS: usize = 16;
 /// Maximum number of cached bundles of each kind, enough for a few branches.
 const MAX_KEPT: usize = 4;
 
-/// Returns all files below a folder, sorted by path.
 pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
     let files = entries.filter(|entry| entry.as_ref().map_or(true, |entry| !entry.file_type().is_dir()));
@@ -33,9 +32,6 @@ pub(crate) fn digest(files: &[PathBuf]) -> Result<String> {
 }
 
 /// Returns the cache folder of the bundle built from these files and folders of the checkout. It may not exist yet.
-///
-/// # Errors
-/// A source cannot be read, or no home folder is known.
 pub(crate) fn in_cache(kind: &str, top: &Path, sources: &[&str]) -> Result<PathBuf> {
     let mut files = Vec::new();
     for source in sources {
@@ -154,15 +150,12 @@ pub(crate) fn replace(file: &Path, json: &StateFile) -> Result<()> {
         .with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Extensions of files worth compressing.
 const COMPRESSIBLE: [&str; 7] = ["html", "js", "wasm", "css", "svg", "json", "txt"];
 
 /// Writes `FILE.gz` and `FILE.br` next to each compressible file below a folder, in parallel: few files are large.
 pub(crate) fn compress(folder: &Path) -> Result<()> {
     let mut files = files_below(folder)?;
-    files.retain(|path| {
-        path.extension().and_then(|kind| kind.to_str()).is_some_and(|kind| COMPRESSIBLE.contains(&kind))
-    });
+    files.retain(|file| file.extension().is_some_and(|kind| COMPRESSIBLE.iter().any(|known| kind == *known)));
     thread::scope(|scope| {
         let running: Vec<_> = files.iter().map(|file| scope.spawn(|| compress_file(file))).collect();
         running.into_iter().try_for_each(|one| one.join().map_err(|_| anyhow!("compressing panicked"))?)
@@ -174,15 +167,15 @@ fn compress_file(file: &Path) -> Result<()> {
     // The header has no timestamp, so the bytes only depend on the content.
     let mut encoder = flate2::GzBuilder::new().write(Vec::new(), flate2::Compression::best());
     encoder.write_all(&plain)?;
-    write(&with_ending(file, "gz"), &encoder.finish()?)?;
+    let write = |ending, bytes: &[u8]| {
+        let path = with_ending(file, ending);
+        fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
+    };
+    write("gz", &encoder.finish()?)?;
     let best = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, ..Default::default() };
     let mut compressed = Vec::new();
     brotli::BrotliCompress(&mut plain.as_slice(), &mut compressed, &best)?;
-    write(&with_ending(file, "br"), &compressed)
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+    write("br", &compressed)
 }
 
 #[cfg(test)]

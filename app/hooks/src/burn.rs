@@ -14,7 +14,6 @@ use anyhow::{Context, Result, bail};
 use crate::bundle::StateFile;
 use crate::{BindgenTarget, bundle, generate};
 
-/// Files and folders that can affect the bundle.
 const SOURCES: [&str; 8] = [
     "Cargo.toml",
     "Cargo.lock",
@@ -38,7 +37,6 @@ const BUILD: [&str; 11] = [
     "burn-worker",
     "--features=burn",
 ];
-/// Interval between progress notes during the build.
 const NOTE_INTERVAL: Duration = Duration::from_secs(60);
 
 fn write_state(page: &Path, state: &StateFile) -> Result<()> {
@@ -55,10 +53,8 @@ pub(crate) fn place(top: &Path, page: &Path) -> Result<()> {
     write_state(page, &StateFile::Ready(bundle::place(&made, "burn", page)?))
 }
 
-/// Builds the bundle unless it is cached, and adds it to a page that may already be served.
-///
-/// # Errors
-/// The build fails. `burn.json` then has the reason.
+/// Builds the bundle unless it is cached, and adds it to a page that may already be served. After a failure,
+/// `burn.json` has the reason.
 pub(crate) fn build(top: &Path, page: &Path) -> Result<()> {
     let made = bundle::in_cache("burn", top, &SOURCES)?;
     if !made.is_dir() {

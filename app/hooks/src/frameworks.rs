@@ -52,9 +52,6 @@ fn place_all(top: &Path, made: &Path, page: &Path) -> Result<Vec<PlacedBundle>> 
 }
 
 /// Returns the cache folder with one folder per bundle, building it if needed.
-///
-/// # Errors
-/// npm is missing, or the packages cannot be downloaded or bundled.
 pub(crate) fn bundles(top: &Path) -> Result<PathBuf> {
     let made = bundle::in_cache("frameworks", top, &[SOURCES])?;
     if !made.is_dir() {

@@ -134,6 +134,8 @@ mod tests {
             fs::write(stage.path().join("worker/worker.js"), worker).unwrap();
             fs::write(stage.path().join("index.html"), r#"<meta content="/worker/worker.js" />"#).unwrap();
             name_by_content(stage.path(), &["worker"]).unwrap();
+            let error = name_by_content(stage.path(), &["other"]).unwrap_err().to_string();
+            assert_eq!(error, "index.html does not name /other/");
             let html = fs::read_to_string(stage.path().join("index.html")).unwrap();
             let address = html.split('"').nth(1).unwrap().to_owned();
             assert!(stage.path().join(&address[1..]).is_file(), "{html}");
@@ -141,13 +143,5 @@ mod tests {
         };
         assert_ne!(named("one"), named("another"));
         assert_eq!(named("one"), named("one"));
-    }
-
-    #[test]
-    fn an_index_without_the_folder_is_an_error() {
-        let stage = tempfile::tempdir().unwrap();
-        fs::write(stage.path().join("index.html"), "<html>").unwrap();
-        let error = name_by_content(stage.path(), &["worker"]).unwrap_err().to_string();
-        assert_eq!(error, "index.html does not name /worker/");
     }
 }

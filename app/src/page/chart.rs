@@ -296,9 +296,7 @@ fn legend(labels: Vec<(&'static str, String, f64)>, y: &ChartAxis, frame: &Chart
     let mut heights: Vec<f64> = labels.iter().map(|(.., value)| frame.y(y, *value) + 4.0).collect();
     spread(&mut heights, 16.0, frame.top, frame.bottom);
     let place = frame.right + LABEL_GAP;
-    let label = |((class, text, _), height)| {
-        view! { <text class=format!("label {class}") x=place y=height>{text}</text> }
-    };
+    let label = |((class, text, _), y)| view! { <text class=format!("label {class}") x=place y=y>{text}</text> };
     labels.into_iter().zip(heights).map(label).collect_view()
 }
 

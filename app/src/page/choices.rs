@@ -44,15 +44,11 @@ pub(super) fn options(state: StartState, compares: bool) -> impl IntoView {
                 {networks(state)}
                 {(!compares).then(|| engines(state))}
                 {settings(state)}
-                <Show when=move || !compares && has_gpu()>
-                    {claimed_name(state.claimed)}
-                </Show>
+                <Show when=move || !compares && has_gpu()>{claimed_name(state.claimed)}</Show>
             </details>
             {(!compares).then(|| burn_progress(state.benchmark))}
             {(!compares).then(|| left_out(move || state.options.get().ok().into_iter().collect()))}
-            <p class="refusal" role="alert">
-                {move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()))}
-            </p>
+            <p class="refusal" role="alert">{move || state.first_wrong()}</p>
         </Show>
     }
 }
@@ -60,8 +56,7 @@ pub(super) fn options(state: StartState, compares: bool) -> impl IntoView {
 fn engines(state: StartState) -> impl IntoView {
     let compare = move || {
         let asked = state.options.get().ok();
-        let asked =
-            asked.map(|options| RunOptions { autostart: false, ..options.with_backend(PageBackend::default()) });
+        let asked = asked.map(|of| RunOptions { autostart: false, ..of.with_backend(PageBackend::default()) });
         format!("{COMPARE}{}", asked.map(|options| options.query()).unwrap_or_default())
     };
     view! {
@@ -95,21 +90,13 @@ fn radio(
     choose: impl Fn() + 'static,
 ) -> impl IntoView {
     view! {
-        <input
-            type="radio"
-            name=name
-            value=value
-            disabled=disabled
-            prop:checked=chosen
-            on:change=move |_| choose()
-        />
+        <input type="radio" name=name value=value disabled=disabled prop:checked=chosen on:change=move |_| choose() />
     }
 }
 
 /// Selected networks that the selected backends cannot train. `chosen` has options for each of these backends.
 pub(super) fn left_out(chosen: impl Fn() -> Vec<RunOptions> + Send + Sync + 'static) -> impl IntoView {
-    let sentences =
-        Memo::new(move |_| chosen().iter().flat_map(RunOptions::left_out_sentences).collect::<Vec<String>>());
+    let sentences = Memo::new(move |_| chosen().iter().flat_map(RunOptions::left_out_sentences).collect::<Vec<_>>());
     view! {
         <Show when=move || !sentences.with(Vec::is_empty)>
             <ul class="plain note" data-figure="left-out">{move || list_items(sentences.get())}</ul>
@@ -119,8 +106,7 @@ pub(super) fn left_out(chosen: impl Fn() -> Vec<RunOptions> + Send + Sync + 'sta
 
 /// Remark on a backend in a list: why it cannot be chosen, or what it fetches, and how much it can train.
 fn remark(state: StartState, backend: PageBackend, obstacle: Memo<Option<String>>) -> impl Fn() -> String + Send {
-    let size =
-        Memo::new(move |_| state.benchmark.supplies.read().bundle(backend).map(|bundle| bundle.compressed_bytes));
+    let size = Memo::new(move |_| state.benchmark.supplies.read().bundle(backend).map(|of| of.compressed_bytes));
     let trains = Memo::new(move |_| {
         let options = state.options.get().ok()?.with_backend(backend);
         let (all, left_out) = (options.networks().len(), options.left_out().len());
@@ -205,7 +191,7 @@ fn settings(state: StartState) -> impl IntoView {
 type Formatted = fn(&RunOptions) -> Option<String>;
 
 fn setting(state: StartState, name: &'static str, title: &'static str, value: Formatted) -> impl IntoView {
-    let shown = move || state.options.with(|options| options.as_ref().ok().and_then(value)).unwrap_or_default();
+    let shown = move || state.option(value).unwrap_or_default();
     let is_wrong = move || state.wrong.with(|wrong| wrong.iter().any(|(of, _)| *of == name));
     view! {
         <label class="claim">
@@ -224,7 +210,7 @@ fn setting(state: StartState, name: &'static str, title: &'static str, value: Fo
 }
 
 fn precision_choice(state: StartState) -> impl IntoView {
-    let now = state.options.with_untracked(|options| options.as_ref().ok().and_then(|options| options.precision));
+    let now = untrack(|| state.option(|options| options.precision));
     let option = |precision: Precision, title: &'static str| {
         let chosen = now.unwrap_or(Precision::F32) == precision;
         view! { <option value=precision.name() selected=chosen>{title}</option> }
@@ -256,7 +242,7 @@ fn set(state: StartState, name: &'static str, value: &str) {
 const SEEDS: [u32; 5] = [1, 2, 3, 5, 10];
 
 pub(super) fn contender_choices(state: StartState) -> impl IntoView {
-    let seeds_before = state.options.with_untracked(|options| options.as_ref().ok().and_then(|options| options.seeds));
+    let seeds_before = untrack(|| state.option(|options| options.seeds));
     let choose = move |seeds| state.change(|options| RunOptions { seeds: Some(seeds), ..options });
     let mut offered = SEEDS.to_vec();
     offered.extend(seeds_before.filter(|seeds| !SEEDS.contains(seeds)));

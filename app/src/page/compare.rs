@@ -11,7 +11,7 @@ use super::chart::{accuracy_curves, loss_curves};
 use super::choices::{contender_choices, left_out, options, wrong_address};
 use super::comparing::{ComparisonRun, ComparisonTask, USUAL_LENGTH};
 use super::language::kept;
-use super::parts::{Sending, answered, focus, go, load_kept, notice, save, send, table};
+use super::parts::{Sending, answered, explain, focus, go, list_items, load_kept, notice, save, send, table};
 use super::running::running;
 use super::start::{notes_before_run, status};
 use super::state::{StartState, burn_progress, missing_data_sets};
@@ -20,6 +20,7 @@ use crate::benchmark::RunStage;
 use crate::platform::{self, Automation, BrowserGpu, TaskReport, TaskState};
 use crate::route::COMPARE;
 use crate::side_by_side::RateBar;
+use crate::supplies::Arrival;
 use crate::words::PlainText;
 use crate::{json, side_by_side, t, text, words};
 
@@ -42,14 +43,10 @@ pub(super) fn compare_page() -> impl IntoView {
             <h1 id="compare-title">{t!(compare_title)}</h1>
             <p class="lead small">{t!(compare_lead)}</p>
             <p class="note">{move || device(&state.gpu.get())}</p>
-            <Show when=move || state.is_idle.get()>
-                {controls(state)}
-            </Show>
+            <Show when=move || state.is_idle.get()>{controls(state)}</Show>
             <p class="status" role="status" aria-live="polite">{status}</p>
         </section>
-        <Show when=move || !state.is_idle.get()>
-            {running(state.benchmark)}
-        </Show>
+        <Show when=move || !state.is_idle.get()>{running(state.benchmark)}</Show>
         {results(state)}
     }
 }
@@ -62,11 +59,8 @@ fn task_report(state: StartState) -> TaskReport {
         (state, _) => (state, String::new()),
     };
     let ended = matches!(state, TaskState::Finished | TaskState::Cancelled);
-    TaskReport {
-        state,
-        sentence,
-        outcome: ended.then(|| words::in_english(|| ComparisonResults::of(comparing).json())),
-    }
+    let json = || words::in_english(|| ComparisonResults::of(comparing).json());
+    TaskReport { state, sentence, outcome: ended.then(json) }
 }
 
 fn device(gpu: &BrowserGpu) -> String {
@@ -95,7 +89,6 @@ fn controls(state: StartState) -> impl IntoView {
     let button = NodeRef::<html::Button>::new();
     focus(button, move || matches!(state.benchmark.stage.get_untracked(), RunStage::Cancelled));
     let reason = move || {
-        let wrong = state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()));
         let of_options = state.options.with(|options| match options {
             Err(sentence) => Some(sentence.clone()),
             Ok(options) => state.benchmark.supplies.with(|supplies| options.lacking_data(supplies)),
@@ -106,15 +99,12 @@ fn controls(state: StartState) -> impl IntoView {
             Some(t!(backend_obstacle, backend = coming.title(), why = supplies.obstacle(*coming)?))
         });
         let too_few = (contenders.len() < 2).then(|| t!(compare_choose_two).to_owned());
-        wrong.or(of_options).or(coming).or(too_few)
+        state.first_wrong().or(of_options).or(coming).or(too_few)
     };
     let note = move || {
-        let (seeds, length) = state.options.with(|options| {
-            let options = options.as_ref().ok();
-            (options.and_then(|options| options.seeds).unwrap_or(1), options.and_then(|options| options.length))
-        });
-        let length = words::remarks::departure(&Departure::Length { length: length.unwrap_or(USUAL_LENGTH) });
-        let seeds = t!(common_seeds, number = u64::from(seeds));
+        let length = state.option(|options| options.length).unwrap_or(USUAL_LENGTH);
+        let length = words::remarks::departure(&Departure::Length { length });
+        let seeds = t!(common_seeds, number = u64::from(state.option(|options| options.seeds).unwrap_or(1)));
         t!(compare_note, contenders = contenders(state).len(), length, seeds)
     };
     let compare = move || {
@@ -152,15 +142,8 @@ pub(super) fn results(state: StartState) -> impl IntoView {
     // The Cancel button is gone; move keyboard focus to the results.
     focus(heading, move || state.comparing.present().is_none());
     let begun = Memo::new(move |_| task.with(Option::is_some) && !state.comparing.is_empty());
-    let fetched = move || {
-        fetched
-            .get()
-            .into_iter()
-            .map(|(backend, arrival)| {
-                view! { <li>{format!("{}: {}", backend.title(), arrival.sentence())}</li> }
-            })
-            .collect_view()
-    };
+    let sentence = |(backend, arrival): (PageBackend, Arrival)| format!("{}: {}", backend.title(), arrival.sentence());
+    let fetched = move || list_items(fetched.get().into_iter().map(sentence).collect());
     view! {
         <Show when=move || begun.get()>
             <section class="sheet" aria-labelledby="comparison-title">
@@ -169,9 +152,7 @@ pub(super) fn results(state: StartState) -> impl IntoView {
                 <p class="note">{move || task.get().map(|task| explanation(&task.seeds))}</p>
                 <ul class="plain note" data-figure="fetched">{fetched}</ul>
                 {takeaway(state)}
-                <Show when=move || state.comparing.present().is_none()>
-                    {share_comparison(state.comparing)}
-                </Show>
+                <Show when=move || state.comparing.present().is_none()>{share_comparison(state.comparing)}</Show>
             </section>
         </Show>
     }
@@ -215,7 +196,7 @@ fn rate_bars(rows: &[Row]) -> Option<impl IntoView + use<>> {
                     <span class="fill" style:width=percent(bar.length)></span>
                     {interval}
                 </span>
-                <span>{bar.rate}{bar.ratio.map(|ratio| view! { <span class="explain">{ratio}</span> })}</span>
+                <span>{bar.rate}{explain(bar.ratio)}</span>
             </li>
         }
     };
@@ -230,20 +211,18 @@ fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> imp
     let label = format!("{}: {title}", t!(compare_comparison));
     let heads = std::iter::once(t!(common_backend)).chain(side_by_side::COLUMNS.map(PlainText::text));
     let heads = heads.map(|title| view! { <th scope="col">{title}</th> }).collect_view();
-    let rows = comparison.rows.into_iter().map(row_of).collect_view();
-    let rows = view! { <tbody>{rows}</tbody> };
+    let rows = view! { <tbody>{comparison.rows.into_iter().map(row_of).collect_view()}</tbody> };
     let accuracies = side_by_side::accuracy_curves(&comparison.workload, records);
     let losses = side_by_side::loss_curves(&comparison.workload, records);
-    let drawn = (!losses.is_empty()).then(|| {
-        view! { <div class="charts">{accuracy_curves(accuracies)}{loss_curves(losses)}</div> }
-    });
+    let has_curves = !losses.is_empty();
+    let charts = || view! { <div class="charts">{accuracy_curves(accuracies)}{loss_curves(losses)}</div> };
     view! {
         <h3>{title}</h3>
         {winner.map(|winner| view! { <p class="winner">{winner}</p> })}
         {bars}
         {table("results compared", label, heads, rows)}
         <p class="note verdict">{format!("{}.", words::remarks::agreement(&comparison.agreement))}</p>
-        {drawn}
+        {has_curves.then(charts)}
     }
 }
 
@@ -251,15 +230,9 @@ fn row_of(row: Row) -> impl IntoView {
     let remark = side_by_side::remark(&row.outcome);
     view! {
         <tr data-backend=row.contender.backend.clone()>
-            <th scope="row">
-                {side_by_side::title(&row.contender)}
-                {remark.map(|remark| view! { <span class="explain">{remark}</span> })}
-            </th>
+            <th scope="row">{side_by_side::title(&row.contender)}{explain(remark)}</th>
             {side_by_side::cells(row.figures.as_ref()).map(|cell| view! {
-                <td data-value=cell.value.map(|value| value.to_string())>
-                    {cell.figure}
-                    {cell.remark.map(|remark| view! { <span class="explain">{remark}</span> })}
-                </td>
+                <td data-value=cell.value.map(|value| value.to_string())>{cell.figure}{explain(cell.remark)}</td>
             }).collect_view()}
         </tr>
     }
@@ -279,8 +252,7 @@ impl ComparisonResults {
     }
 
     pub(super) fn of(comparing: ComparisonRun) -> Self {
-        let networks =
-            comparing.task.with(|task| task.as_ref().map(|task| task.options.networks())).unwrap_or_default();
+        let networks = comparing.task.with(|task| Some(task.as_ref()?.options.networks())).unwrap_or_default();
         Self::new(&networks, comparing.records.get(), comparing.refused())
     }
 
@@ -289,16 +261,13 @@ impl ComparisonResults {
     }
 }
 
-/// Link that repeats the comparison, and downloads of its metrics.
 fn takeaway(state: StartState) -> impl IntoView {
     let said = RwSignal::new(String::new());
     // Downloads are always in English.
     let gathered = move || words::in_english(|| untrack(|| ComparisonResults::of(state.comparing)));
     let copy_link = move |_| {
-        let Some(address) = state.comparing.task.with_untracked(|task| task.as_ref().map(ComparisonTask::address))
-        else {
-            return;
-        };
+        let address = state.comparing.task.with_untracked(|task| task.as_ref().map(ComparisonTask::address));
+        let Some(address) = address else { return };
         let whole = format!("{}{address}", platform::origin());
         spawn_local(async move {
             said.set(match platform::copy(&whole).await {
@@ -344,7 +313,7 @@ pub(super) fn share_comparison(comparing: ComparisonRun) -> impl IntoView {
         send(sharing, async move {
             let accepted = platform::share_comparison(&text, &key.get_value()).await;
             let accepted = accepted.map_err(|why| t!(comparison_not_shared, reason = why.to_string()))?;
-            platform::keep_secret(&accepted.comparison_id, &accepted.deletion_secret);
+            platform::keep(&platform::secret_of(&accepted.comparison_id), &accepted.deletion_secret);
             Ok(accepted)
         });
     };
@@ -383,7 +352,8 @@ fn shared(accepted: AcceptedComparison) -> impl IntoView {
 /// Page of a shared comparison, with the tables its author saw.
 pub(super) fn comparison_page(id: String) -> impl IntoView {
     platform::set_title(t!(comparison_title));
-    let deletion = platform::kept_secret(&id).map(|secret| format!("/comparisons/{id}/delete#{secret}"));
+    let deletion = platform::kept::<String>(&platform::secret_of(&id));
+    let deletion = deletion.map(|secret| format!("/comparisons/{id}/delete#{secret}"));
     answered(
         load_kept::<StoredComparison>("comparison", format!("/api/v1/comparisons/{id}")),
         |refusal| notice(t!(result_not_shown), refusal.to_string(), COMPARE, t!(comparison_own)),
@@ -396,12 +366,9 @@ fn stored_comparison(stored: StoredComparison, deletion: Option<String>) -> impl
     let first = records.first();
     let lead = first.map(|record| {
         let client = &record.provenance.client;
-        t!(
-            comparison_lead,
-            device = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref()),
-            client = format!("{} {}, {}", client.name, client.version, client.operating_system),
-            day = text::day(stored.submitted_unix_seconds)
-        )
+        let device = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
+        let client = format!("{} {}, {}", client.name, client.version, client.operating_system);
+        t!(comparison_lead, device, client, day = text::day(stored.submitted_unix_seconds))
     });
     let networks = side_by_side::networks(&records);
     let said = RwSignal::new(String::new());

@@ -146,9 +146,8 @@ impl ComparisonRun {
     /// Records why the current backend cannot train, and skips its turns.
     fn refuse(self, why: Said) {
         let Some(backend) = untrack(|| self.present()) else { return };
-        let precision = self.task.with_untracked(|task| task.as_ref().and_then(|task| task.options.precision));
-        let contender =
-            Contender { backend: backend.name().to_owned(), precision: precision.unwrap_or(Precision::F32) };
+        let precision = self.task.with_untracked(|task| task.as_ref()?.options.precision).unwrap_or(Precision::F32);
+        let contender = Contender { backend: backend.name().to_owned(), precision };
         self.gave_up.update(|all| all.push((contender, why)));
         self.schedule.update(Schedule::give_up);
         self.begin_turn();
@@ -166,12 +165,11 @@ impl ComparisonRun {
         match stage {
             RunStage::Finished => {
                 if let Some(finished) = self.benchmark.finished.get_untracked() {
-                    if let Some((backend, arrival)) = untrack(|| self.present()).zip(finished.bundle) {
-                        self.fetched.update(|fetched| {
-                            if fetched.iter().all(|(known, _)| *known != backend) {
-                                fetched.push((backend, arrival));
-                            }
-                        });
+                    let fetched = untrack(|| self.present()).zip(finished.bundle);
+                    let is_known =
+                        |backend| self.fetched.with_untracked(|of| of.iter().any(|(known, _)| *known == backend));
+                    if let Some(new) = fetched.filter(|(backend, _)| !is_known(*backend)) {
+                        self.fetched.update(|fetched| fetched.push(new));
                     }
                     self.records.update(|records| records.push(finished.record));
                 }

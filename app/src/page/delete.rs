@@ -34,7 +34,7 @@ fn confirm(id: String, secret: String, kind: StoredKind) -> impl IntoView {
         send(state, async move {
             let address = format!("/api/v1/{}/{id}", kind.name());
             platform::delete(&address, &secret).await.map_err(|refusal| refusal.to_string())?;
-            platform::forget_secret(&id);
+            platform::forget(&platform::secret_of(&id));
             platform::change_own_runs(|runs| runs.deleted(&id));
             Ok(())
         });

@@ -1,21 +1,21 @@
-//! Page of one device: the source of its name, its metrics, and its latest results.
+//! Page of one device, and the page for buyers: which device trains a network fastest.
 
 use leptos::prelude::*;
 use results::api::{
-    BrowserTaxOfDevice, CategoryFigure, DeviceHistory, DeviceSource, DeviceSummary, HistoryCategory, HistoryLine, Tier,
-    voices_missing,
+    BrowserTaxOfDevice, CategoryFigure, DeviceHistory, DeviceSource, DeviceSummary, HistoryCategory, HistoryLine,
+    Standings, StandingsPlace, StandingsQuery, Tier, voices_missing,
 };
 
-use super::marks::{best_run, chip, client, runs_and_submitters};
-use super::parts::{answered, load, load_kept, notice, refusal, table};
+use super::parts::{answered, listed, load, load_kept, load_latest, notice, refusal, select, table};
+use super::places::{self, STANDINGS, bar_of, best_run, chip, client, largest, no_places, runs_and_submitters, vendor};
 use super::runs::{NETWORK, run_table};
 use super::side_by_side::compare_with;
-use crate::filters::{ChosenColumns, DEVICE};
-use crate::platform;
-use crate::route::{DEVICES, LEADERBOARD, StoredKind};
+use crate::filters::{ChosenColumns, DEVICE, network, networks};
+use crate::own_runs::OwnRuns;
+use crate::route::{DEVICES, LEADERBOARD, StoredKind, with_query};
 use crate::text::{self, capitalised};
 use crate::words::leaderboard::fact;
-use crate::{standing, t};
+use crate::{platform, standing, t};
 
 pub(super) fn device_page(key: String) -> impl IntoView {
     answered(
@@ -26,9 +26,7 @@ pub(super) fn device_page(key: String) -> impl IntoView {
 }
 
 fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
-    let DeviceSummary {
-        merged_keys, device_name, device_source, vendor, inferred, figures, browser_taxes, recent, ..
-    } = device;
+    let DeviceSummary { merged_keys, device_name, vendor, inferred, figures, recent, .. } = device;
     let proven = recent.iter().find(|row| row.tier == Tier::Proven);
     let without_place = match proven.and_then(standing::ranking) {
         Some(reason) => t!(device_not_ranked, reason),
@@ -42,7 +40,7 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
     platform::set_title(&device_name);
     let maker = vendor.filter(|vendor| !device_name.contains(vendor.as_str()));
     let maker = maker.map(|maker| format!(" {}: {maker}.", t!(filters_vendor)));
-    let (word, meaning) = match device_source {
+    let (word, meaning) = match device.device_source {
         DeviceSource::Reported => (t!(leaderboard_reported), t!(device_source_reported)),
         DeviceSource::Claimed => (t!(leaderboard_claimed), t!(device_source_claimed)),
         DeviceSource::Masked => (t!(leaderboard_masked), t!(device_source_masked)),
@@ -56,7 +54,7 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
             {merged}
             <h2>{t!(device_figures)}</h2>
             {device_figures(figures, without_place)}
-            {tax_list(&browser_taxes)}
+            {tax_list(&device.browser_taxes)}
             {history(&key)}
             <h3>{t!(device_latest)}</h3>
             {run_table(recent, &[NETWORK], t!(device_latest), t!(leaderboard_none), ChosenColumns::default())}
@@ -71,19 +69,14 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
     }
 }
 
-/// Overhead of browsers, where both kinds of client have results with the same kernels.
 fn tax_list(taxes: &[BrowserTaxOfDevice]) -> impl IntoView + use<> {
     let lines = taxes.iter().map(|tax| {
         let suite = text::suite_title(&tax.suite.name);
         let suite = t!(network_suite_version, suite, version = tax.suite.version);
         let (precision, submitters) = (tax.precision.name(), standing::tax_submitters(tax));
         let category = format!("{suite}; {}, {precision}; {submitters}", tax.backend);
-        view! {
-            <li>
-                {format!("{}: {}.", text::workload_title(&tax.workload), standing::browser_tax(tax))}
-                <span class="explain">{category}</span>
-            </li>
-        }
+        let sentence = format!("{}: {}.", text::workload_title(&tax.workload), standing::browser_tax(tax));
+        view! { <li>{sentence}<span class="explain">{category}</span></li> }
     });
     let lines = lines.collect_view();
     (!taxes.is_empty()).then(|| {
@@ -242,4 +235,84 @@ fn group(title: String, lines: Vec<HistoryLine>) -> impl IntoView {
             </tbody>
         }
     })
+}
+
+/// URL parameter that selects the network.
+const PARAMETER: &str = "network";
+const MAX_LINES: u32 = 200;
+
+/// Returns the suite whose runs count for a network.
+fn suite_of(network: &str) -> Option<&'static engine::SuiteDefinition> {
+    engine::SUITES.iter().find(|suite| suite.workloads.contains(&network))
+}
+
+pub(super) fn devices_page() -> impl IntoView {
+    platform::set_title(t!(device_which));
+    let ranked = |name: &&'static str| suite_of(name).is_some();
+    let requested = platform::parameter(PARAMETER).and_then(|name| network(&name)).filter(ranked);
+    let first = requested.unwrap_or(engine::SUITES[0].workloads[0]);
+    let chosen = RwSignal::new(first);
+    let options = networks().filter(ranked).map(|name| (name, text::workload_title(name))).collect();
+    let choose = move |name| {
+        platform::put_in_address(PARAMETER, name);
+        chosen.set(name);
+    };
+    let suite = Memo::new(move |_| suite_of(chosen.get()).map(|suite| suite.name).unwrap_or_default());
+    let loaded = load_latest::<Standings>(move || {
+        let suite = suite.get().to_owned();
+        with_query(STANDINGS, &StandingsQuery { suite, limit: Some(MAX_LINES), ..StandingsQuery::default() })
+    });
+    view! {
+        <section class="sheet" aria-labelledby="devices-title">
+            <h1 id="devices-title">{t!(device_which)}</h1>
+            {select(t!(common_network), options, first, choose)}
+            {listed(loaded, move |standings| {
+                let mut tables = standings.tables.into_iter();
+                let table = tables.find(|table| table.workload == chosen.get());
+                match table.map(|table| standing::soonest(table.places)) {
+                    // The selected suite is still loading.
+                    None if standings.suite.name != suite.get() => ().into_any(),
+                    Some(places) if !places.is_empty() => device_table(places).into_any(),
+                    _ => no_places(vec![chosen.get()]).into_any(),
+                }
+            })}
+            <p><a href=LEADERBOARD>{t!(leaderboard_see)}</a></p>
+        </section>
+    }
+}
+
+fn device_table(places: Vec<StandingsPlace>) -> impl IntoView {
+    let runs = platform::own_runs();
+    let largest = largest(&places);
+    let rows = places.into_iter().map(|line| place_row(line, largest, &runs)).collect_view();
+    let time = results::metric("seconds_to_target");
+    let heads = view! {
+        <th scope="col">{t!(leaderboard_device)}</th>
+        <th scope="col" class="number" title=time.map(text::metric_description)>{time.map(text::metric_title)}</th>
+        <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{t!(common_rate)}</th>
+        <th scope="col">{t!(common_backend)}</th>
+        <th scope="col">{t!(filters_run_in)}</th>
+    };
+    view! {
+        <p class="note">{t!(device_which_note)}</p>
+        {table("leaderboard", t!(filters_devices), heads, view! { <tbody>{rows}</tbody> })}
+    }
+}
+
+fn place_row(line: StandingsPlace, largest: f64, runs: &OwnRuns) -> impl IntoView + use<> {
+    let (value, interval) = standing::rate(&line.figure);
+    let name = text::named_device(&line.device_name);
+    let best = best_run(&name, &line.backend, line.client_kind, &line.best_run_id);
+    view! {
+        <tr data-device=line.device_key.clone()>
+            <th scope="row">
+                {places::device(&line, runs, None)}
+                <span class="explain">{vendor(line.vendor.as_deref(), &name)}{best}</span>
+            </th>
+            <td class="number">{line.seconds_to_target.map_or_else(|| "–".to_owned(), text::seconds)}</td>
+            <td class="number">{value}{bar_of(&line.figure, largest)}<span class="explain">{interval}</span></td>
+            <td class="program">{line.backend}</td>
+            <td class="program">{client(line.client_kind)}</td>
+        </tr>
+    }
 }

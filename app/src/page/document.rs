@@ -17,7 +17,7 @@ pub(super) fn document_page(name: String) -> impl IntoView {
     platform::set_title(document.title());
     let loaded = kept("document", || {
         let loaded = RwSignal::new(None::<Result<String, RequestError>>);
-        spawn_local(async move { loaded.set(Some(platform::document(document).await)) });
+        spawn_local(async move { loaded.set(Some(platform::html_of(document).await)) });
         loaded
     });
     let in_english =
@@ -31,9 +31,7 @@ pub(super) fn document_page(name: String) -> impl IntoView {
         <section class="sheet" id="document">
             {in_english}
             {shown}
-            <div class="row">
-                <a class="button quiet" href=DOCUMENTS>{t!(documents_title)}</a>
-            </div>
+            <div class="row"><a class="button quiet" href=DOCUMENTS>{t!(documents_title)}</a></div>
         </section>
     }
     .into_any()

@@ -21,7 +21,7 @@ pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + S
         things: StoredValue::new_local(Things::new()),
     });
     let spoken = RwSignal::new(platform::language());
-    provide_context(Spoken(spoken));
+    provide_context(spoken);
     move || {
         let language = spoken.get();
         words::speak(language);
@@ -30,19 +30,16 @@ pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + S
     }
 }
 
-#[derive(Clone, Copy)]
-struct Spoken(RwSignal<PageLanguage>);
-
 /// Language selector. The default is the browser's language.
 pub(super) fn language_choice() -> impl IntoView {
-    let Spoken(spoken) = expect_context();
+    let spoken: RwSignal<PageLanguage> = expect_context();
     let option = |language: PageLanguage| {
-        let code = language.code();
+        let code = language.name();
         let chosen = language == words::language();
         view! { <option value=code lang=code selected=chosen>{language.title()}</option> }
     };
     let choose = move |event| {
-        if let Some(language) = PageLanguage::named(&event_target_value(&event)) {
+        if let Some(language) = PageLanguage::of_code(&event_target_value(&event)) {
             let stance = Stance::of_page();
             platform::keep_language(language);
             spoken.set(language);
@@ -71,8 +68,7 @@ struct KeptState {
 pub(super) fn kept<T: Copy + 'static>(name: &str, make: impl FnOnce() -> T) -> T {
     let keeper: KeptState = expect_context();
     let key = (TypeId::of::<T>(), name.to_owned());
-    let known =
-        keeper.things.with_value(|things| things.get(&key).and_then(|thing| thing.downcast_ref::<T>().copied()));
+    let known = keeper.things.with_value(|things| things.get(&key)?.downcast_ref::<T>().copied());
     known.unwrap_or_else(|| {
         let made = keeper.owner.with_value(|owner| owner.clone()).with(make);
         keeper.things.update_value(|things| drop(things.insert(key, Box::new(made))));
@@ -82,8 +78,8 @@ pub(super) fn kept<T: Copy + 'static>(name: &str, make: impl FnOnce() -> T) -> T
 
 /// Color scheme selector. The default is the system's.
 pub(super) fn theme_choice() -> impl IntoView {
-    let choose = |theme| {
-        platform::keep_theme(theme);
+    let choose = |theme: Theme| {
+        platform::keep(platform::THEME_KEY, &theme.name());
         platform::show_theme(theme);
     };
     let titles = Theme::ALL.map(|theme| (theme, theme.title().to_owned())).to_vec();

@@ -9,9 +9,8 @@ use super::places::{STANDINGS, places, published_table, top_places};
 use super::runs::runs;
 use crate::documents::document;
 use crate::filters::{Filters, LeaderboardTab, suite_networks};
-use crate::platform;
 use crate::route::{DEVICES, LEADERBOARD, export, with_query};
-use crate::{t, words};
+use crate::{platform, t, words};
 
 pub(super) fn leaderboard_page() -> impl IntoView {
     platform::set_title(t!(common_leaderboard));

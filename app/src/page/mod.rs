@@ -6,13 +6,10 @@ mod compare;
 mod comparing;
 mod delete;
 mod device;
-mod devices;
 mod document;
-mod draw;
+pub(crate) mod draw;
 mod language;
 mod leaderboard;
-mod marks;
-mod miniature;
 mod moderation;
 mod parts;
 mod places;
@@ -22,7 +19,6 @@ mod result;
 mod run;
 mod running;
 mod runs;
-mod share;
 mod side_by_side;
 mod start;
 mod state;
@@ -41,8 +37,7 @@ const KEEP_AFTER: Duration = Duration::from_secs(3);
 pub fn mount() {
     console_error_panic_hook::set_once();
     platform::show_theme(platform::theme());
-    let document = platform::window().document().expect("a window has a document");
-    let root = document.get_element_by_id("page").expect("index.html has the page's place");
+    let root = platform::document().get_element_by_id("page").expect("index.html has the page's place");
     root.set_text_content(None);
     mount_to(root.unchecked_into(), || language::in_chosen_language(whole_page)).forget();
     // Wait until the page is visible: caching it for later must not delay it now.
@@ -56,7 +51,7 @@ fn whole_page() -> impl IntoView {
         Route::Start => start::start_page().into_any(),
         Route::Compare => compare::compare_page().into_any(),
         Route::Leaderboard => leaderboard::leaderboard_page().into_any(),
-        Route::Devices => devices::devices_page().into_any(),
+        Route::Devices => device::devices_page().into_any(),
         Route::File => result::file_page().into_any(),
         Route::SideBySide => side_by_side::side_by_side_page().into_any(),
         Route::Result(run_id) => result::result_page(run_id).into_any(),

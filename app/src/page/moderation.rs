@@ -4,10 +4,9 @@ use leptos::prelude::*;
 use results::api::{ModerationEntry, ModerationLog, ModerationQuery};
 
 use super::parts::{MAX_ROWS, listed, load_latest, show_more, table};
-use crate::platform;
 use crate::route::{LEADERBOARD, with_query};
 use crate::words::leaderboard::deed;
-use crate::{t, text};
+use crate::{platform, t, text};
 
 const ENTRIES: u32 = 50;
 
@@ -24,9 +23,7 @@ pub(super) fn moderation_page() -> impl IntoView {
             <p class="lead small">{t!(moderation_explanation)}</p>
             {listed(loaded, entries)}
             {show_more(more, limit)}
-            <div class="row">
-                <a class="button quiet" href=LEADERBOARD>{t!(common_leaderboard)}</a>
-            </div>
+            <div class="row"><a class="button quiet" href=LEADERBOARD>{t!(common_leaderboard)}</a></div>
         </section>
     }
 }
@@ -46,20 +43,15 @@ fn entries(log: ModerationLog) -> AnyView {
 }
 
 fn row(entry: ModerationEntry) -> impl IntoView {
+    let link = |address: String, id: &str| view! { <a href=address>{id.to_owned()}</a> };
+    let id = entry.run_id.clone().unwrap_or_default();
     let subject = match (&entry.device_key, &entry.into_device_key) {
-        (Some(from), Some(into)) => view! {
-            <a href=format!("/devices/{from}")>{from.clone()}</a>
-            <span class="explain"><a href=format!("/devices/{into}")>{into.clone()}</a></span>
+        (Some(from), Some(into)) => {
+            let [from, into] = [from, into].map(|key| link(format!("/devices/{key}"), key));
+            view! { {from}<span class="explain">{into}</span> }.into_any()
         }
-        .into_any(),
-        _ => {
-            let id = entry.run_id.clone().unwrap_or_default();
-            if entry.run_is_visible {
-                view! { <a href=format!("/runs/{id}")>{id.clone()}</a> }.into_any()
-            } else {
-                id.into_any()
-            }
-        }
+        _ if entry.run_is_visible => link(format!("/runs/{id}"), &id).into_any(),
+        _ => id.into_any(),
     };
     view! {
         <tr data-deed=entry.deed.name()>

@@ -86,9 +86,7 @@ pub(super) fn table(
     view! {
         <div class="scroll" role="region" aria-label=region tabindex="0">
             <table class=class aria-label=label>
-                <thead>
-                    <tr>{heads}</tr>
-                </thead>
+                <thead><tr>{heads}</tr></thead>
                 {bodies}
             </table>
         </div>
@@ -115,6 +113,11 @@ pub(super) fn send<T: Send + Sync + 'static>(
             Err(reason) => Sending::Refused(reason),
         });
     });
+}
+
+/// Second line of a cell or label, in small letters.
+pub(super) fn explain(remark: Option<String>) -> impl IntoView {
+    remark.map(|remark| view! { <span class="explain">{remark}</span> })
 }
 
 pub(super) fn list_items(sentences: Vec<String>) -> AnyView {

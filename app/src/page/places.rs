@@ -1,17 +1,16 @@
-//! Leaderboard tables of devices, with published hardware as a placeholder.
+//! Leaderboard tables of devices, with published hardware as a placeholder, and the elements of their rows.
 
 use leptos::prelude::*;
 use results::api::{DeviceSource, FigureOfDevice, Standings, StandingsPlace, StandingsQuery, voices_missing};
+use results::{ClientKind, VENDORS};
 
-use super::marks::{bar, best_run, chip, client, own, runs_and_submitters, vendor};
 use super::parts::{MAX_ROWS, choice, listed, load_latest, show_more, table};
 use super::runs::drop_down;
 use crate::filters::{CLASS, CLIENT, Filters, LeaderboardTab, List, PRECISION, SUITE, suite_networks};
 use crate::own_runs::OwnRuns;
-use crate::platform;
 use crate::published::{self, PublishedTime};
 use crate::route::with_query;
-use crate::{standing, t, text};
+use crate::{platform, standing, t, text};
 
 pub(super) const STANDINGS: &str = "/api/v1/standings";
 const LINES: u32 = 50;
@@ -34,40 +33,27 @@ pub(super) fn places(chosen: RwSignal<Filters>) -> impl IntoView {
     let loaded = load_latest::<Standings>(move || query.with(|query| with_query(STANDINGS, query)));
     let tab = Memo::new(move |_| chosen.with(Filters::tab));
     let lines = Memo::new(move |_| {
-        loaded.with(|loaded| match loaded {
-            Some(Ok(standings)) => lines(standings, tab.get()),
-            _ => (0, 0),
-        })
+        loaded.with(|loaded| Some(lines(loaded.as_ref()?.as_ref().ok()?, tab.get()))).unwrap_or_default()
     });
     let more = Memo::new(move |_| {
         let (here, total) = lines.get();
         limit.get() < MAX_ROWS && !is_searching.get() && here < total
     });
     // On an empty leaderboard, filters are useless. Once shown, they stay.
+    let has_lines = |of: &Standings| of.scores.total > 0 || of.tables.iter().any(|table| table.total > 0);
     let has_filters = Memo::new(move |before: Option<&bool>| {
         before == Some(&true)
             || chosen.with(Filters::any_of_places)
             || loaded.with(|loaded| matches!(loaded, Some(Ok(standings)) if has_lines(standings)))
     });
     view! {
-        <Show when=move || has_filters.get()>
-            {place_filters(chosen)}
-        </Show>
-        <Show when=move || { lines.get().1 > 0 }>
-            {search_field(search)}
-        </Show>
-        {listed(loaded, move |standings| {
-            of_tab(standings, tab.get(), chosen.with_untracked(Filters::any_of_places), search)
-        })}
+        <Show when=move || has_filters.get()>{place_filters(chosen)}</Show>
+        <Show when=move || { lines.get().1 > 0 }>{search_field(search)}</Show>
+        {listed(loaded, move |of| of_tab(of, tab.get(), chosen.with_untracked(Filters::any_of_places), search))}
         {show_more(more, limit)}
     }
 }
 
-fn has_lines(standings: &Standings) -> bool {
-    standings.scores.total > 0 || standings.tables.iter().any(|table| table.total > 0)
-}
-
-/// Returns the number of lines in a tab's table: loaded, and in total.
 fn lines(standings: &Standings, tab: LeaderboardTab) -> (u64, u64) {
     match tab {
         LeaderboardTab::Network(name) => {
@@ -288,7 +274,6 @@ pub(super) fn no_places(networks: Vec<&'static str>) -> impl IntoView {
 
 const MAX_PUBLISHED: usize = 3;
 
-/// Fastest published hardware for each of these networks.
 pub(super) fn published_table(networks: &[&'static str]) -> impl IntoView + use<> {
     let bodies = networks.iter().filter_map(|network| {
         let published = published::of_network(network);
@@ -317,7 +302,6 @@ pub(super) fn published_table(networks: &[&'static str]) -> impl IntoView + use<
     }
 }
 
-/// Row of a published result, with its speed relative to the fastest as a bar.
 fn published_row(of: &'static PublishedTime, fastest: f64) -> impl IntoView {
     view! {
         <tr>
@@ -332,4 +316,78 @@ fn published_row(of: &'static PublishedTime, fastest: f64) -> impl IntoView {
             <td class="number">{text::seconds(of.seconds_per_epoch)}{bar(fastest / of.seconds_per_epoch, None)}</td>
         </tr>
     }
+}
+
+/// Word with its meaning as a tooltip.
+pub(super) fn chip((word, meaning): (&'static str, &'static str)) -> impl IntoView {
+    view! { <span class="tier" title=meaning>{word}</span> }
+}
+
+/// Bar for a value, with a line over its interval. Both are shares of the largest value in the table.
+pub(super) fn bar(value: f64, interval: Option<(f64, f64)>) -> impl IntoView {
+    let percent = |share: f64| format!("{:.2}%", 100.0 * share.clamp(0.0, 1.0));
+    let line = interval.map(|(low, high)| view! { <line x1=percent(low) x2=percent(high) y1="4" y2="4" /> });
+    view! {
+        <svg class="rate-bar" aria-hidden="true" height="8">
+            <rect width=percent(value) y="1" height="6" rx="2" />
+            {line}
+        </svg>
+    }
+}
+
+/// SVG paths in a 12 × 12 view box, in the order of [`VENDORS`].
+const OUTLINES: [&str; VENDORS.len()] = [
+    "M6 1 11 11H1z",
+    "M6 1a5 5 0 1 0 .01 0z",
+    "M6 .5 11.5 4.6 9.4 11H2.6L.5 4.6z",
+    "M4.5 1h3v3.5H11v3H7.5V11h-3V7.5H1v-3h3.5z",
+    "M1.5 1.5h9v9h-9z",
+    "M6 .5 11 3.2v5.6L6 11.5 1 8.8V3.2z",
+    "M6 .5 11.5 6 6 11.5.5 6z",
+    "M1 1h10L6 11z",
+];
+
+/// Icon and name of the vendor that the API reports or, without one, that the device's name contains.
+pub(super) fn vendor(named: Option<&str>, device: &str) -> impl IntoView + use<> {
+    let is_word_of = |vendor: &str| device.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == vendor);
+    let place = VENDORS.iter().position(|vendor| named.map_or_else(|| is_word_of(vendor), |named| named == *vendor));
+    place.map(|place| {
+        view! {
+            <span class="vendor">
+                <svg class="shape" viewBox="0 0 12 12" aria-hidden="true"><path d=OUTLINES[place] /></svg>
+                {VENDORS[place]}
+            </span>
+        }
+    })
+}
+
+pub(super) fn client(kind: ClientKind) -> impl IntoView {
+    let (outline, word) = match kind {
+        ClientKind::Browser => ("M1 2h10v8H1zM1 4.5h10", t!(leaderboard_in_browser)),
+        ClientKind::Native => ("M1.5 3l3 3-3 3M6 9.5h4.5", t!(leaderboard_native)),
+    };
+    view! {
+        <span class="client">
+            <svg class="outline" viewBox="0 0 12 12" aria-hidden="true"><path d=outline /></svg>
+            {word}
+        </span>
+    }
+}
+
+/// Marks a device with a run from this browser.
+pub(super) fn own(runs: &OwnRuns, best_run_id: &str, name: Option<&str>) -> Option<impl IntoView + use<>> {
+    let is_own = runs.has_run(best_run_id) || name.is_some_and(|name| runs.has_device(name));
+    is_own.then(|| view! { <span class="tier">{t!(leaderboard_you)}</span> })
+}
+
+/// Link to the best run of a device or network.
+pub(super) fn best_run(of: &str, backend: &str, client: ClientKind, run_id: &str) -> impl IntoView + use<> {
+    let label = format!("{}: {of}, {backend}, {}", t!(leaderboard_best), text::client(client));
+    view! { <a href=format!("/runs/{run_id}") aria-label=label>{t!(leaderboard_best)}</a> }
+}
+
+/// Cell with the number of runs, and below it that of submitters.
+pub(super) fn runs_and_submitters(figure: &FigureOfDevice) -> impl IntoView + use<> {
+    let submitters = t!(common_submitters, number = figure.submitters);
+    view! { <td class="number">{text::count(figure.runs)}<span class="explain">{submitters}</span></td> }
 }

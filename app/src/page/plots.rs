@@ -153,9 +153,7 @@ fn scatter_figure(points: Vec<ScatterPoint>) -> impl IntoView {
     let head = vec![t!(leaderboard_device), t!(common_backend), t!(metric_seconds_to_target), t!(common_rate)];
     view! {
         <figure class="chart">
-            <figcaption>
-                {t!(common_rate)}" "<small>{t!(scatter_over)}</small>
-            </figcaption>
+            <figcaption>{t!(common_rate)}" "<small>{t!(scatter_over)}</small></figcaption>
             <div node_ref=place>{move || draw_points(&points, pointed, width.get())}</div>
             <ul class="legend">{legend}</ul>
             <p class="note pointed">{said}</p>

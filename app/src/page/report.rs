@@ -4,14 +4,13 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::Standings;
 use results::estimate::Estimate;
-use results::{Metric, Outcome, RunRecord, WorkloadRecord, metrics_of};
+use results::{Metric, Outcome, RunRecord, Summary, WorkloadRecord, metrics_of};
 
 use super::chart::{accuracy_chart, loss_chart, rate_chart};
-use super::parts::{list_items, table};
+use super::parts::{explain, list_items, table};
 use super::places::STANDINGS;
 use crate::route::with_query;
 use crate::standing::Rank;
-use crate::words::remarks::Reader;
 use crate::{platform, published, standing, t, text, words};
 
 /// The score in a ring, the device, the position among others, and a sentence for each network.
@@ -72,14 +71,14 @@ fn rank(record: &RunRecord, score: Option<f64>) -> RwSignal<Option<Rank>> {
 fn rank_of(rank: Rank) -> impl IntoView {
     match rank {
         Rank::Among { rank, neighbors } => {
-            let neighbors = neighbors.into_iter().map(|neighbor| {
-                let is_own = neighbor.device.is_none();
-                let name = neighbor.device.map(|name| text::named_device(&name));
+            let neighbors = neighbors.into_iter().map(|(device, score)| {
+                let is_own = device.is_none();
+                let name = device.map(|name| text::named_device(&name));
                 view! {
                     <li class:own=is_own>
                         {name.unwrap_or_else(|| t!(result_this_run).to_owned())}
                         " "
-                        <b>{text::score(neighbor.score)}</b>
+                        <b>{text::score(score)}</b>
                     </li>
                 }
             });
@@ -109,14 +108,12 @@ pub(super) fn particulars(record: RunRecord) -> impl IntoView {
 
 fn of_its_time(record: RunRecord) -> impl IntoView {
     let completed = record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed);
-    let parts: Vec<_> = completed.map(|workload| (workload, published::sentences(workload))).collect();
-    let parts = parts.into_iter().filter(|(_, sentences)| !sentences.is_empty()).map(|(workload, sentences)| {
-        view! {
-            <h3>{text::workload_title(&workload.workload)}</h3>
-            <ul class="plain">{list_items(sentences)}</ul>
-        }
-    });
-    let parts: Vec<_> = parts.collect();
+    let part = |workload: &WorkloadRecord| {
+        let sentences = Some(published::sentences(workload)).filter(|sentences| !sentences.is_empty())?;
+        let title = text::workload_title(&workload.workload);
+        Some(view! { <h3>{title}</h3><ul class="plain">{list_items(sentences)}</ul> })
+    };
+    let parts: Vec<_> = completed.filter_map(part).collect();
     (!parts.is_empty()).then(|| {
         view! {
             <details class="rates" data-part="published">
@@ -127,18 +124,16 @@ fn of_its_time(record: RunRecord) -> impl IntoView {
     })
 }
 
-/// Notes on a run: as many as `most`.
-pub(super) fn caveats(record: &RunRecord, reader: Reader, most: usize) -> impl IntoView + use<> {
+/// Notes on a run, as many as `most`. Warnings have advice for the person who has just run the benchmark.
+pub(super) fn caveats(record: &RunRecord, with_advice: bool, most: usize) -> impl IntoView + use<> {
     let reasons = record.departures.iter().map(words::remarks::departure).collect::<Vec<_>>().join(", ");
     let unusual = (!record.is_standard()).then(|| t!(result_non_standard, reasons));
-    let warnings = record.warnings.iter().map(|of| words::remarks::warning(of, reader));
+    let warnings = record.warnings.iter().map(|of| words::remarks::warning(of, with_advice));
     // Settings come last, because the person chose them.
     let notes: Vec<_> = warnings.chain(unusual).take(most).collect();
     (!notes.is_empty()).then(|| {
         view! {
-            <div class="caveats">
-                <ul class="plain" aria-label=t!(result_worth_knowing)>{list_items(notes)}</ul>
-            </div>
+            <div class="caveats"><ul class="plain" aria-label=t!(result_worth_knowing)>{list_items(notes)}</ul></div>
         }
     })
 }
@@ -193,43 +188,26 @@ fn facts(record: RunRecord) -> impl IntoView {
 }
 
 fn training(workload: &WorkloadRecord) -> String {
-    let (settings, summary) = (&workload.settings, &workload.summary);
-    t!(
-        result_training_of,
-        workload = workload.workload,
-        steps = summary.steps,
-        batch = settings.batch_size,
-        precision = settings.precision.name(),
-        rate = words::language().number(&settings.learning_rate.to_string()),
-        samples = summary.samples,
-        windows = summary.measured_windows
-    )
+    let WorkloadRecord { workload, settings, summary, .. } = workload;
+    let Summary { steps, samples, measured_windows: windows, .. } = summary;
+    let (batch, precision) = (settings.batch_size, settings.precision.name());
+    let rate = words::language().number(&settings.learning_rate.to_string());
+    t!(result_training_of, workload, steps, batch, precision, rate, samples, windows)
 }
 
-/// Evidence that the training took place and was correct.
 fn evidence(workload: &WorkloadRecord) -> Option<String> {
     let check = workload.correctness.as_ref()?;
     let small = |value: f64| words::language().number(&format!("{value:.1e}"));
-    let whole = check.whole_batch.as_ref().map_or_else(String::new, |whole| {
-        t!(
-            result_whole,
-            batch = whole.batch_size,
-            part = whole.part_size,
-            difference = small(whole.gradient_difference),
-            allowed = format!("{:.0e}", whole.gradient_tolerance)
-        )
+    let more = check.whole_batch.as_ref().map_or_else(String::new, |whole| {
+        let allowed = format!("{:.0e}", whole.gradient_tolerance);
+        let (batch, part, difference) = (whole.batch_size, whole.part_size, small(whole.gradient_difference));
+        t!(result_whole, batch, part, difference, allowed)
     });
-    Some(t!(
-        result_checked,
-        mark = if check.passed { "✓" } else { "✗" },
-        workload = workload.workload,
-        batch = check.batch_size,
-        difference = small(check.largest_difference),
-        allowed = format!("{:.0e}", check.tolerance),
-        more = whole,
-        steps = workload.first_losses.len(),
-        weights = workload.weight_samples.len()
-    ))
+    let (mark, batch) = (if check.passed { "✓" } else { "✗" }, check.batch_size);
+    let (difference, allowed) = (small(check.largest_difference), format!("{:.0e}", check.tolerance));
+    let (steps, weights) = (workload.first_losses.len(), workload.weight_samples.len());
+    let workload = &workload.workload;
+    Some(t!(result_checked, mark, workload, batch, difference, allowed, more, steps, weights))
 }
 
 pub(super) fn results_table(record: RunRecord) -> impl IntoView {
@@ -253,13 +231,10 @@ pub(super) fn results_table(record: RunRecord) -> impl IntoView {
 
 fn cell(metric: &'static Metric, workload: &WorkloadRecord) -> impl IntoView + use<> {
     let summary = &workload.summary;
-    let half_width = (metric.id == "samples_per_second" && summary.measured_windows > 1)
-        .then(|| summary.relative_half_width())
-        .flatten();
+    let is_measured = metric.id == "samples_per_second" && summary.measured_windows > 1;
+    let half_width = is_measured.then(|| summary.relative_half_width()).flatten();
+    let half_width = half_width.map(|share| format!("± {} %", text::number(share * 100.0, 1)));
     view! {
-        <td data-workload=workload.workload.clone()>
-            {text::metric_or_dash(metric, summary)}
-            {half_width.map(|share| view! { <span class="explain">{format!("± {} %", text::number(share * 100.0, 1))}</span> })}
-        </td>
+        <td data-workload=workload.workload.clone()>{text::metric_or_dash(metric, summary)}{explain(half_width)}</td>
     }
 }

@@ -1,4 +1,4 @@
-//! Page of one stored result, and of result files opened from disk.
+//! Page of one stored result with its share card, and of result files opened from disk.
 
 use std::time::Duration;
 
@@ -8,17 +8,15 @@ use results::api::{Note, RunStanding, StoredRun, Tier, Verdict, WorkloadStanding
 use results::{Outcome, RunRecord};
 
 use super::language::kept;
-use super::parts::{answered, exact_json, listed, load_kept, load_latest, notice, refusal};
+use super::parts::{answered, copy, exact_json, listed, load_kept, load_latest, notice, refusal};
 use super::plots::rates_of_others;
 use super::report::{caveats, overview, particulars};
-use super::share::share;
 use super::side_by_side::compare_with;
 use crate::route::StoredKind;
-use crate::words::remarks::Reader;
 use crate::{json, platform, standing, t, text, words};
 
 pub(super) fn result_page(run_id: String) -> impl IntoView {
-    let own = platform::kept_secret(&run_id);
+    let own = platform::kept::<String>(&platform::secret_of(&run_id));
     answered(
         load_kept::<StoredRun>("result", format!("/api/v1/runs/{run_id}")),
         |refusal| notice(t!(result_not_shown), refusal.to_string(), "/", t!(common_to_start)),
@@ -39,17 +37,13 @@ fn stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
     let verdict = RwSignal::new(Verdict { tier: run.tier, notes: run.notes, being_verified: run.being_verified });
     let name = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     let client = &record.provenance.client;
+    let (program, day) = (format!("{} {}", client.name, client.version), text::day(run.submitted_unix_seconds));
     let software = record.device.adapter.software.then(|| format!("{}.", text::capitalised(t!(leaderboard_software))));
     platform::set_title(&name);
     let title = view! {
         <h1>{name}</h1>
         <p class="lead small">
-            {t!(
-                result_uploaded_on,
-                client = format!("{} {}", client.name, client.version),
-                system = client.operating_system,
-                day = text::day(run.submitted_unix_seconds)
-            )}
+            {t!(result_uploaded_on, client = program, system = client.operating_system, day)}
             " "
             {software}
         </p>
@@ -59,7 +53,7 @@ fn stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
             {overview(record.clone(), title.into_any())}
             {listed}
             {verdict_on_run(run.run_id.clone(), verdict)}
-            {caveats(&record, Reader::Anyone, usize::MAX)}
+            {caveats(&record, false, usize::MAX)}
             {share(&run.run_id, text::to_pass_on(&record))}
             {standing_of(run.run_id.clone(), record.clone(), verdict)}
             {particulars(record)}
@@ -98,9 +92,7 @@ pub(super) fn verdict_on_run(run_id: String, shown: RwSignal<Verdict>) -> impl I
                         " "
                         {meaning}
                     </p>
-                    {(!notes.is_empty()).then(|| view! {
-                        <ul class="plain">{notes.iter().map(note_item).collect_view()}</ul>
-                    })}
+                    {(!notes.is_empty()).then(|| view! { <ul class="plain">{notes.iter().map(note_item).collect_view()}</ul> })}
                     {(tier == Tier::Flagged).then(|| view! {
                         <p class="note"><a href="/moderation">{t!(moderation_log)}</a></p>
                     })}
@@ -200,12 +192,9 @@ pub(super) fn file_page() -> impl IntoView {
     let shown = kept("files", || RwSignal::new(Vec::<(String, Result<RunRecord, String>)>::new()));
     let read = move |files: Vec<gloo_file::File>| {
         spawn_local(async move {
-            let mut read = Vec::new();
-            for (name, text) in platform::texts_of(&files).await {
-                let record = text.and_then(|text| json::parse(&text).map_err(|error| error.to_string()));
-                read.push((name, record));
-            }
-            drop(shown.try_set(read));
+            let parse = |text: String| json::parse(&text).map_err(|error| error.to_string());
+            let texts = platform::texts_of(&files).await.into_iter();
+            drop(shown.try_set(texts.map(|(name, text)| (name, text.and_then(parse))).collect()));
         });
     };
     let chosen = move |event: leptos::ev::Event| read(platform::files_of(&event));
@@ -244,7 +233,7 @@ fn file(name: String, record: Result<RunRecord, String>) -> impl IntoView {
             view! {
                 <section class="sheet" data-file=shown_as>
                     {overview(record.clone(), heading.into_any())}
-                    {caveats(&record, Reader::Anyone, usize::MAX)}
+                    {caveats(&record, false, usize::MAX)}
                     {particulars(record)}
                     {exact_json(Signal::stored(json), name)}
                 </section>
@@ -252,5 +241,66 @@ fn file(name: String, record: Result<RunRecord, String>) -> impl IntoView {
             .into_any()
         }
         Err(reason) => refusal(t!(result_file_not_shown, name, reason)),
+    }
+}
+
+/// Width and height of the card, in pixels (`leaderboard::card::SIZE`).
+const CARD: (u32, u32) = (1200, 630);
+/// Width and height of the embedded page, in CSS pixels.
+const EMBED: (u32, u32) = (480, 320);
+
+/// Card and links of a run. `text` is the result in words, without its URL.
+pub(super) fn share(run_id: &str, text: String) -> impl IntoView + use<> {
+    let status = RwSignal::new(String::new());
+    let origin = platform::origin();
+    let address = format!("{origin}/runs/{run_id}");
+    let card = format!("/api/v1/runs/{run_id}/card.png");
+    let badge = format!("[![Gradmark]({origin}/api/v1/runs/{run_id}/badge.svg)]({address})");
+    let (width, height) = EMBED;
+    let embed = format!(
+        "<iframe src=\"{origin}/embed/runs/{run_id}\" width=\"{width}\" height=\"{height}\" title=\"Gradmark\" \
+         loading=\"lazy\" style=\"border:0\"></iframe>"
+    );
+    let share = platform::can_share().then(|| {
+        let address = address.clone();
+        let share = move |_| {
+            let (text, address) = (text.clone(), address.clone());
+            spawn_local(async move {
+                if let Err(reason) = platform::share(&text, &address).await {
+                    status.set(t!(share_failed, reason));
+                }
+            });
+        };
+        view! { <button class="button main" type="button" on:click=share>{t!(share_now)}</button> }
+    });
+    let image = card.clone();
+    let copy_image = move |_| {
+        let image = image.clone();
+        spawn_local(async move {
+            status.set(match platform::copy_image(&image).await {
+                Ok(()) => t!(common_copied).to_owned(),
+                Err(reason) => t!(common_not_saved, reason),
+            });
+        });
+    };
+    let copy_button = move |label: &'static str, text: String| {
+        view! {
+            <button class="button small" type="button" on:click=move |_| copy(text.clone(), status)>{label}</button>
+        }
+    };
+    view! {
+        <section class="share" aria-label=t!(share_title)>
+            <a href=card.clone()>
+                <img src=card.clone() alt=t!(share_card) width=CARD.0 height=CARD.1 loading="lazy" />
+            </a>
+            <div class="row">
+                {share}
+                {copy_button(t!(share_link), address)}
+                <button class="button small" type="button" on:click=copy_image>{t!(share_image)}</button>
+                {copy_button(t!(share_badge), badge)}
+                {copy_button(t!(share_embed), embed)}
+                <span class="note" aria-live="polite">{status}</span>
+            </div>
+        </section>
     }
 }

@@ -11,8 +11,7 @@ use super::draw::draw_digit;
 use super::language::kept;
 use super::parts::{LINK, Sending, copy, exact_json, focus, go, linked, send, table};
 use super::report::{caveats, overview, particulars};
-use super::result::verdict_on_run;
-use super::share::share;
+use super::result::{share, verdict_on_run};
 use super::start::claimed_name;
 use super::state::StartState;
 use crate::backend::PageBackend;
@@ -20,7 +19,6 @@ use crate::benchmark::{FinishedRun, RunKind};
 use crate::options::RunOptions;
 use crate::own_runs::{OwnRun, Record, Took, UploadedRun};
 use crate::words::Said;
-use crate::words::remarks::Reader;
 use crate::{json, platform, t, text};
 
 pub(super) fn finished_run(state: StartState) -> impl IntoView {
@@ -50,10 +48,8 @@ fn finish(state: StartState, finished: FinishedRun) -> impl IntoView {
         StoredValue::new(key)
     });
     let key = key.get_value();
-    let device = {
-        let adapter = shown.device.adapter.clone();
-        move || text::device_name(&adapter, Some(&state.claimed.get()))
-    };
+    let adapter = shown.device.adapter.clone();
+    let device = move || text::device_name(&adapter, Some(&state.claimed.get()));
     let title = view! {
         <h1 id="result-title" tabindex="-1" node_ref=heading>{t!(result_yours)}</h1>
         <p class="lead small">{device}</p>
@@ -63,22 +59,18 @@ fn finish(state: StartState, finished: FinishedRun) -> impl IntoView {
             {overview(shown.clone(), title.into_any())}
             <div class="next">
             {match kind {
-                RunKind::Benchmark if !is_provable(&shown) => {
-                    view! { <p class="callout">{t!(result_not_provable)}</p> }.into_any()
-                }
-                RunKind::Benchmark => upload(state, json, key, &shown).into_any(),
-                RunKind::Demonstration | RunKind::Comparison { .. } => {
-                    view! { <p class="callout">{t!(result_stays)}</p> }.into_any()
-                }
+                RunKind::Benchmark if is_provable(&shown) => upload(state, json, key, &shown).into_any(),
+                RunKind::Benchmark => view! { <p class="callout">{t!(result_not_provable)}</p> }.into_any(),
+                _ => view! { <p class="callout">{t!(result_stays)}</p> }.into_any(),
             }}
             {draw_digit(state.benchmark)}
             </div>
-            {caveats(&shown, Reader::Runner, MAX_NOTES)}
+            {caveats(&shown, true, MAX_NOTES)}
             <details class="particulars">
                 <summary>{t!(result_details)}</summary>
                 {exact_json(json.into(), file)}
                 {bundle.map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
-                {(shown.warnings.len() >= MAX_NOTES).then(|| caveats(&shown, Reader::Runner, usize::MAX))}
+                {(shown.warnings.len() >= MAX_NOTES).then(|| caveats(&shown, true, usize::MAX))}
                 {particulars(shown)}
             </details>
         </section>

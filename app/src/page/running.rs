@@ -102,8 +102,7 @@ fn progress_bar(benchmark: Benchmark) -> impl IntoView {
 
 /// Learning curves from the first window on, with the target and published results.
 fn live_charts(workload: Memo<Option<LiveWorkload>>) -> impl IntoView {
-    let training =
-        Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.training.clone()).unwrap_or_default()));
+    let training = Signal::derive(move || workload.with(|w| Some(w.as_ref()?.training.clone())).unwrap_or_default());
     let tests = Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.tests.clone()).unwrap_or_default()));
     let target = Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.target_accuracy)));
     let published = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(LiveWorkload::published)));
@@ -141,8 +140,7 @@ fn figure(
 
 /// Test images with the network's answers. Not a live region, because it changes constantly.
 fn example_strip(examples: Arc<Examples>, answers: Memo<Vec<u16>>) -> impl IntoView {
-    let addresses: Vec<String> =
-        examples.bitmaps().map(|bitmap| platform::data_address("image/bmp", &bitmap)).collect();
+    let addresses: Vec<_> = examples.bitmaps().map(|of| platform::data_address("image/bmp", &of)).collect();
     let answered = Memo::new(move |_| answers.with(|answers| examples.answered(answers)));
     let image = |(place, address): (usize, String)| {
         let example = move || answered.with(|answered: &Vec<Option<Example>>| answered.get(place).cloned().flatten());

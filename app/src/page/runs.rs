@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{ListRuns, RunList, RunRow, RunSort};
 
-use super::parts::{LINK, linked, listed, select, table};
+use super::parts::{LINK, explain, linked, listed, select, table};
 use super::plots::scatter;
 use crate::filters::{
     COLUMNS, ChosenColumns, DEVICE, Filters, LISTS_OF_RUNS, List, RunColumn, SINCE, TableCell, UNTIL, order,
@@ -52,10 +52,8 @@ pub(super) fn runs(chosen: RwSignal<Filters>) -> impl IntoView {
                     listed.list.next = page.next;
                 }
                 (answer, loaded) => {
-                    *loaded = Some(answer.map(|list| {
-                        let looking = is_looking(&list, query.limit);
-                        ListedRuns { list, query, looking }
-                    }));
+                    *loaded =
+                        Some(answer.map(|list| ListedRuns { looking: is_looking(&list, query.limit), list, query }));
                 }
             });
         });
@@ -73,8 +71,7 @@ pub(super) fn runs(chosen: RwSignal<Filters>) -> impl IntoView {
         }
     };
     // The button is outside the table, so that it keeps keyboard focus.
-    let has_more =
-        Memo::new(move |_| loaded.with(|loaded| matches!(loaded, Some(Ok(listed)) if listed.list.next.is_some())));
+    let has_more = Memo::new(move |_| loaded.with(|loaded| matches!(loaded, Some(Ok(of)) if of.list.next.is_some())));
     let columns = Memo::new(move |_| chosen.with(Filters::columns));
     view! {
         {run_choices(chosen)}
@@ -242,7 +239,7 @@ fn cell(cell: TableCell) -> impl IntoView {
                 let name = tier.name();
                 view! { <span class="tier" data-tier=name title=text::tier_meaning(tier)>{text::tier(tier)}</span> }
             })}
-            {below.map(|below| view! { <span class="explain">{below}</span> })}
+            {explain(below)}
         </td>
     }
 }
@@ -256,13 +253,13 @@ fn run_row(row: RunRow, first: &'static [PlainText], own: bool, columns: ChosenC
     let name = if is_network { network.clone() } else { device };
     let unusual =
         (!row.standard).then(|| t!(leaderboard_unusual, precision = row.precision.name(), batch = row.batch_size));
-    let notes: Vec<String> = reported.into_iter().chain(unusual).collect();
+    let notes = reported.into_iter().chain(unusual).reduce(|all, note| format!("{all}; {note}"));
     view! {
         <tr class:own=own data-run=row.run_id.clone() data-ranked=row.ranked.to_string()>
             <th scope="row">
                 <a href=format!("/runs/{}", row.run_id)>{name}</a>
                 {own.then(|| view! { <span class="tier">{t!(leaderboard_yours)}</span> })}
-                {(!notes.is_empty()).then(|| view! { <span class="explain">{notes.join("; ")}</span> })}
+                {explain(notes)}
             </th>
             {(first.len() > 1).then(|| view! { <td class="network">{network}</td> })}
             {columns.chosen().map(|column| cell(column.cell(&row))).collect_view()}

@@ -7,7 +7,7 @@ use results::api::{
     StandingsQuery,
 };
 
-use super::parts::{MAX_ROWS, answered, load_kept, notice, table};
+use super::parts::{MAX_ROWS, answered, explain, load_kept, notice, table};
 use super::places::STANDINGS;
 use super::runs::RUNS;
 use crate::candidates::{self, Candidate, MAX_CHOSEN};
@@ -53,18 +53,14 @@ fn beside(found: Comparing, kind: StoredKind) -> impl IntoView {
     let bodies = view! {
         {workloads.into_iter().map(|of| of_workload(of, columns)).collect_view()}
         <tbody>
-            <tr class="group">
-                <th scope="rowgroup" colspan=(columns + 1).to_string()>{t!(beside_differs)}</th>
-            </tr>
+            <tr class="group"><th scope="rowgroup" colspan=(columns + 1).to_string()>{t!(beside_differs)}</th></tr>
             {differing.collect_view()}
         </tbody>
     };
     view! {
         <section class="sheet" aria-labelledby="beside-title">
             <h1 id="beside-title">{t!(beside_title)}</h1>
-            <p class="lead small">
-                {t!(beside_explanation)}
-            </p>
+            <p class="lead small">{t!(beside_explanation)}</p>
             {nothing.map(|sentence| view! { <p class="callout">{sentence}</p> })}
             {table("results", t!(beside_title), heads, bodies)}
         </section>
@@ -72,25 +68,16 @@ fn beside(found: Comparing, kind: StoredKind) -> impl IntoView {
 }
 
 fn of_workload(of: ComparedWorkload, columns: usize) -> impl IntoView {
-    let context: Vec<String> = [
-        of.suite
-            .as_ref()
-            .map(|suite| t!(network_suite_version, suite = text::suite_inside(&suite.name), version = suite.version)),
-        of.backend.clone(),
-        of.client_kind.map(|kind| text::client(kind).to_owned()),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let suite = of.suite.as_ref();
+    let suite = suite.map(|of| t!(network_suite_version, suite = text::suite_inside(&of.name), version = of.version));
+    let client = of.client_kind.map(|kind| text::client(kind).to_owned());
+    let context = [suite, of.backend.clone(), client].into_iter().flatten().reduce(|all, of| format!("{all}; {of}"));
     let row = |title: &'static str, cell: fn(&ComparedFigure) -> Option<Remarked>| {
         let cells: Vec<_> = of.figures.iter().map(|figure| figure.as_ref().and_then(cell)).collect();
         cells.iter().any(Option::is_some).then(|| {
-            let cells = cells.into_iter().map(|cell| match cell {
-                Some((text, remark)) => {
-                    view! { <td>{text}{remark.map(|remark| view! { <span class="explain">{remark}</span> })}</td> }
-                        .into_any()
-                }
-                None => view! { <td>"–"</td> }.into_any(),
+            let cells = cells.into_iter().map(|cell| {
+                let (text, remark) = cell.unwrap_or_else(|| ("–".to_owned(), None));
+                view! { <td>{text}{explain(remark)}</td> }
             });
             view! { <tr><th scope="row">{title}</th>{cells.collect_view()}</tr> }
         })
@@ -100,15 +87,13 @@ fn of_workload(of: ComparedWorkload, columns: usize) -> impl IntoView {
             <tr class="group">
                 <th scope="rowgroup" colspan=(columns + 1).to_string()>
                     {text::workload_title(&of.workload)}
-                    {(!context.is_empty()).then(|| view! { <span class="explain">{context.join("; ")}</span> })}
+                    {explain(context)}
                 </th>
             </tr>
             {row(t!(common_rate), rate)}
             {row(t!(metric_accuracy), |figure| Some((text::percent(figure.accuracy?), None)))}
             {row(t!(metric_seconds_to_target), |figure| Some((text::seconds(figure.seconds_to_target?), None)))}
-            {row(t!(common_batch_size), |figure| {
-                Some((figure.batch_size?.to_string(), Some(figure.precision.name().to_owned())))
-            })}
+            {row(t!(common_batch_size), |of| Some((of.batch_size?.to_string(), Some(of.precision.name().to_owned()))))}
         </tbody>
     }
 }
@@ -126,8 +111,8 @@ fn rate(figure: &ComparedFigure) -> Option<Remarked> {
         SideVerdict::Tied => t!(beside_tied).to_owned(),
         SideVerdict::Undecided => t!(beside_undecided).to_owned(),
     });
-    let remarks: Vec<String> = [interval, figure.to_first.map(text::ratio), verdict].into_iter().flatten().collect();
-    Some((rate, (!remarks.is_empty()).then(|| remarks.join("; "))))
+    let remarks = [interval, figure.to_first.map(text::ratio), verdict].into_iter().flatten();
+    Some((rate, remarks.reduce(|all, remark| format!("{all}; {remark}"))))
 }
 
 /// Minimum length of a run id or device key.
@@ -151,16 +136,14 @@ impl Search {
         }
         self.asked.set(true);
         spawn_local(async move {
-            match ask(kind, network).await {
-                // The view may be gone by now.
-                Ok(found) => {
-                    let _ = self.all.try_set(found);
-                }
+            // The view may be gone by now.
+            let _ = match ask(kind, network).await {
+                Ok(found) => self.all.try_set(found).map(drop),
                 Err(refusal) => {
-                    let _ = self.refused.try_set(t!(candidates_refused, reason = refusal.to_string()));
                     let _ = self.asked.try_set(false);
+                    self.refused.try_set(t!(candidates_refused, reason = refusal.to_string())).map(drop)
                 }
-            }
+            };
         });
     }
 
@@ -268,14 +251,12 @@ fn found_list(search: Search, own: String) -> impl IntoView {
                         disabled=is_full
                         on:change=move |_| search.toggle(&tick)
                     />
-                    <span>{name}{(!about.is_empty()).then(|| view! { <span class="explain">{about}</span> })}</span>
+                    <span>{name}{explain(Some(about).filter(|about| !about.is_empty()))}</span>
                 </label>
             </li>
         }
     };
     view! {
-        <ul class="found" aria-label=t!(candidates_found)>
-            {move || found().into_iter().map(one).collect_view()}
-        </ul>
+        <ul class="found" aria-label=t!(candidates_found)>{move || found().into_iter().map(one).collect_view()}</ul>
     }
 }

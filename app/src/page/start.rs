@@ -1,20 +1,23 @@
-//! Start page: introduction, start button, run, and leaderboard.
+//! Start page: introduction, with an animation recorded from a real run by `browser-tests/examples/miniature.rs`, start
+//! button, run, and leaderboard.
+
+use std::sync::LazyLock;
 
 use gloo_timers::callback::Interval;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::Feature;
+use serde::Deserialize;
 
 use super::choices::{options, wrong_address};
 use super::language::kept;
 use super::leaderboard::top_five;
-use super::miniature::miniature;
 use super::parts::{focus, go, list_items};
 use super::run::{finished_run, own_runs};
 use super::running::running;
 use super::state::{MISSING_DATA, StartState, missing_data_sets};
-use crate::benchmark::{FinishedRun, RunKind, RunStage};
+use crate::benchmark::{DEMONSTRATED, FinishedRun, RunKind, RunStage};
 use crate::browser::{GpuObstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
 use crate::options::RunOptions;
 use crate::platform::{self, Automation, BrowserGpu, PressureWatch, TaskReport, TaskState};
@@ -53,9 +56,7 @@ pub(super) fn start_page() -> impl IntoView {
                     {device(state)}
                     {options(state, false)}
                 </div>
-                <Show when=move || !has_result.get()>
-                    {miniature()}
-                </Show>
+                <Show when=move || !has_result.get()>{miniature()}</Show>
             </section>
             {move || match state.gpu.get() {
                 BrowserGpu::Missing(obstacle) => Some(no_gpu(state, obstacle)),
@@ -80,9 +81,8 @@ fn task_report(state: StartState) -> TaskReport {
         RunStage::Cancelled => (TaskState::Cancelled, String::new()),
         RunStage::Failed(failure) => (TaskState::Failed, words::in_english(|| failure.sentence())),
     };
-    let record =
-        benchmark.finished.with_untracked(|finished| finished.as_ref().map(|finished| json::compact(&finished.record)));
-    TaskReport { state, sentence, outcome: record }
+    let outcome = benchmark.finished.with_untracked(|finished| Some(json::compact(&finished.as_ref()?.record)));
+    TaskReport { state, sentence, outcome }
 }
 
 pub(super) fn status(state: StartState) -> String {
@@ -99,20 +99,20 @@ pub(super) fn status(state: StartState) -> String {
     }
 }
 
-/// Start button, the reason it is disabled, and the settings.
 fn start_controls(state: StartState) -> impl IntoView {
     let button = NodeRef::<html::Button>::new();
     let stage = state.benchmark.stage;
     // The button comes back after a run was cancelled or failed; restore its keyboard focus.
     focus(button, move || matches!(stage.get_untracked(), RunStage::Cancelled | RunStage::Failed(_)));
-    let wrong = move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()));
     let reason = move || match (state.options.get(), state.gpu.get()) {
         (Err(sentence), _) => Some(sentence),
-        (Ok(_), _) if wrong().is_some() => wrong(),
-        (Ok(options), gpu) => state.benchmark.supplies.with(|supplies| options.obstacle(supplies)).or(match gpu {
-            BrowserGpu::Missing(obstacle) if options.backend.uses_webgpu() => Some(obstacle.sentence().to_owned()),
-            _ => None,
-        }),
+        (Ok(options), gpu) => {
+            let of_supplies = || state.benchmark.supplies.with(|supplies| options.obstacle(supplies));
+            state.first_wrong().or_else(of_supplies).or_else(|| match gpu {
+                BrowserGpu::Missing(obstacle) if options.backend.uses_webgpu() => Some(obstacle.sentence().to_owned()),
+                _ => None,
+            })
+        }
     };
     let start = move || {
         if let Ok(options) = state.options.get_untracked() {
@@ -125,8 +125,7 @@ fn start_controls(state: StartState) -> impl IntoView {
         let bundle = state.benchmark.supplies.with(|supplies| supplies.bundle(options.backend).cloned());
         state.own_runs.with(|runs| options.cost(bundle.as_ref(), runs))
     };
-    let consequence =
-        Memo::new(move |_| state.options.with(|options| options.as_ref().ok().and_then(RunOptions::consequence)));
+    let consequence = Memo::new(move |_| state.option(RunOptions::consequence));
     view! {
         {go(
             button,
@@ -177,12 +176,8 @@ pub(super) fn notes_before_run() -> impl IntoView {
     StoredValue::new_local(looking);
     view! {
         {unknown.map(|sentence| view! { <p class="callout" data-figure="unknown">{sentence}</p> })}
-        <Show when=move || on_battery.get()>
-            <p class="callout" data-figure="battery">{t!(start_battery)}</p>
-        </Show>
-        <Show when=move || pressed.get()>
-            <p class="callout" data-figure="pressed">{t!(start_pressed)}</p>
-        </Show>
+        <Show when=move || on_battery.get()><p class="callout" data-figure="battery">{t!(start_battery)}</p></Show>
+        <Show when=move || pressed.get()><p class="callout" data-figure="pressed">{t!(start_pressed)}</p></Show>
     }
 }
 
@@ -230,12 +225,10 @@ fn device(state: StartState) -> impl IntoView {
     }
 }
 
-/// Advice for browsers without WebGPU, and a demonstration that works without it.
 fn no_gpu(state: StartState, obstacle: GpuObstacle) -> impl IntoView {
     let steps = advice(&platform::browser(), obstacle);
-    let lacks_data = Memo::new(move |_| {
-        state.benchmark.supplies.with(|supplies| supplies.missing_for(RunKind::DEMONSTRATED).is_some())
-    });
+    let lacks_data =
+        Memo::new(move |_| state.benchmark.supplies.with(|supplies| supplies.missing_for(DEMONSTRATED).is_some()));
     let demonstrate = move |_| {
         state.benchmark.start(RunKind::Demonstration, RunOptions::default());
     };
@@ -262,7 +255,6 @@ fn no_gpu(state: StartState, obstacle: GpuObstacle) -> impl IntoView {
     }
 }
 
-/// Text field for the name of the GPU, which browsers mask.
 pub(super) fn claimed_name(claimed: RwSignal<String>) -> impl IntoView {
     view! {
         <label class="claim">
@@ -279,5 +271,60 @@ pub(super) fn claimed_name(claimed: RwSignal<String>) -> impl IntoView {
                 }
             />
         </label>
+    }
+}
+
+/// Sprite with the test digits side by side.
+const DIGITS: &[u8] = include_bytes!("../../miniature.png");
+const FRAME_MILLISECONDS: u32 = 450;
+/// Number of extra frames that show the last answers before the animation repeats.
+const REST_FRAMES: usize = 8;
+
+#[derive(Deserialize)]
+struct RecordedRun {
+    labels: Vec<u16>,
+    /// Answers to all digits, one list per frame.
+    answers: Vec<Vec<u16>>,
+    /// Score of a standard run, in GFLOP/s.
+    score: f64,
+    device: String,
+}
+
+static RECORDING: LazyLock<RecordedRun> =
+    LazyLock::new(|| json::parse(include_str!("../../miniature.json")).expect("the file is checked in"));
+
+/// Animation, or its last frame for visitors who prefer reduced motion.
+pub(super) fn miniature() -> impl IntoView {
+    let RecordedRun { labels, answers, score, device } = &*RECORDING;
+    let last = answers.len() - 1;
+    let frame = RwSignal::new(last);
+    if !platform::prefers_less_motion() {
+        frame.set(0);
+        let next = move || frame.update(|frame| *frame = (*frame + 1) % (answers.len() + REST_FRAMES));
+        // It ends with the view.
+        StoredValue::new_local(Interval::new(FRAME_MILLISECONDS, next));
+    }
+    let now = move || &answers[frame.get().min(last)];
+    // Set by script: the page's policy forbids style attributes.
+    let sprite = format!("url({})", platform::data_address("image/png", DIGITS));
+    let digit = |(place, label): (usize, &'static u16)| {
+        let is_right = move || now()[place] == *label;
+        let offset = format!("{}%", 100 * place / (labels.len() - 1).max(1));
+        view! {
+            <li class:right=is_right class:wrong=move || !is_right()>
+                <span class="digit" style:background-image=sprite.clone() style:background-position-x=offset></span>
+                <span><b>{move || if is_right() { "✓" } else { "✗" }}</b>" "{move || now()[place]}</span>
+            </li>
+        }
+    };
+    let count = move || now().iter().zip(labels).filter(|(answer, label)| answer == label).count();
+    view! {
+        <figure class="miniature examples">
+            <ul aria-hidden="true">{labels.iter().enumerate().map(digit).collect_view()}</ul>
+            <figcaption>
+                <span aria-hidden="true">{move || t!(start_right, right = count(), all = labels.len())}</span>
+                <span class="note">{t!(start_sample, score = text::score(*score), device)}</span>
+            </figcaption>
+        </figure>
     }
 }

@@ -80,9 +80,19 @@ impl StartState {
         self.options.with(|options| options.as_ref().is_ok_and(is_chosen))
     }
 
+    /// Returns a value of the options, if they are valid.
+    pub(super) fn option<T>(self, value: impl Fn(&RunOptions) -> Option<T>) -> Option<T> {
+        self.options.with(|options| options.as_ref().ok().and_then(value))
+    }
+
+    /// Returns the first error message of a setting that cannot be parsed.
+    pub(super) fn first_wrong(self) -> Option<String> {
+        self.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()))
+    }
+
     /// Records in this browser that the run with this key was uploaded.
     pub(super) fn is_uploaded(self, key: &str, accepted: &AcceptedRun) {
-        platform::keep_secret(&accepted.run_id, &accepted.deletion_secret);
+        platform::keep(&platform::secret_of(&accepted.run_id), &accepted.deletion_secret);
         let place = UploadedRun { run_id: accepted.run_id.clone(), deletion_link: accepted.deletion_link.clone() };
         self.own_runs.set(platform::change_own_runs(|runs| runs.uploaded(key, place)));
     }
@@ -158,7 +168,6 @@ impl StartState {
     }
 }
 
-/// Missing data sets, and what cannot be trained without them.
 pub(super) fn missing_data_sets(benchmark: Benchmark) -> impl IntoView {
     let sentences = Memo::new(move |_| {
         let missing = benchmark.supplies.read();
@@ -171,15 +180,13 @@ pub(super) fn missing_data_sets(benchmark: Benchmark) -> impl IntoView {
     }
 }
 
-/// Progress and outcome of the Burn build.
 pub(super) fn burn_progress(benchmark: Benchmark) -> impl IntoView {
     let burn = Memo::new(move |_| benchmark.supplies.with(|supplies| supplies.burn.clone()));
-    let was_built = Memo::new(move |before| {
-        before == Some(&true) || burn.with(|burn| matches!(burn, BundleState::Building { .. }))
-    });
+    let is_building = move || burn.with(|burn| matches!(burn, BundleState::Building { .. }));
+    let was_built = Memo::new(move |before| before == Some(&true) || is_building());
     // Not a live region: the text changes every few seconds.
     let going_on = move || {
-        let why = burn.with(|burn| matches!(burn, BundleState::Building { .. }).then(|| burn.obstacle()))??;
+        let why = is_building().then(|| burn.with(BundleState::obstacle))??;
         Some(view! { <p class="note" data-burn="building">{t!(backend_obstacle, backend = "Burn", why)}</p> })
     };
     let ended = move || match (was_built.get(), burn.get()) {

@@ -35,12 +35,6 @@ results::names!(TaskState {
     Failed = "failed"
 });
 
-impl TaskState {
-    const fn has_ended(self) -> bool {
-        matches!(self, Self::Finished | Self::Cancelled | Self::Failed)
-    }
-}
-
 /// `window.gradmark`, and the function that resolves its promise.
 pub(crate) struct Automation {
     object: Object,
@@ -74,7 +68,8 @@ impl Automation {
         self.set("sentence", &report.sentence.as_str().into());
         let parsed = report.outcome.as_ref().and_then(|json| JSON::parse(json).ok());
         self.set(outcome, &parsed.unwrap_or(JsValue::NULL));
-        if let Some(resolve) = self.resolve.take_if(|_| report.state.has_ended()) {
+        if let Some(resolve) = self.resolve.take_if(|_| !matches!(report.state, TaskState::Ready | TaskState::Running))
+        {
             drop(resolve.call1(&JsValue::UNDEFINED, &self.object));
         }
     }

@@ -10,9 +10,9 @@ use training_worker::{Adapters, property};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Document, VisibilityState};
+use web_sys::VisibilityState;
 
-use super::{promise_of, unix_seconds, window};
+use super::{document, promise_of, unix_seconds, window};
 use crate::browser::GpuObstacle;
 use crate::text;
 
@@ -154,52 +154,39 @@ pub(crate) fn ask_before_leaving() -> EventListener {
 
 /// Counts the seconds while the page is hidden.
 pub(crate) struct HiddenTimer {
-    state: Rc<Hidden>,
+    hidden: Rc<Hidden>,
     _listener: EventListener,
 }
 
-#[derive(Default)]
-struct Hidden {
-    seconds: Cell<f64>,
-    since: Cell<Option<f64>>,
-}
+/// Seconds so far, and the time since which the page is hidden and not counted yet.
+type Hidden = Cell<(f64, Option<f64>)>;
 
-impl Hidden {
-    fn note(&self) {
-        let now = unix_seconds();
-        if let Some(since) = self.since.take() {
-            self.seconds.set(self.seconds.get() + (now - since).max(0.0));
-        }
-        if document().visibility_state() == VisibilityState::Hidden {
-            self.since.set(Some(now));
-        }
-    }
-}
-
-fn document() -> Document {
-    window().document().expect("a window has a document")
+fn count_hidden(hidden: &Hidden) {
+    let ((seconds, since), now) = (hidden.get(), unix_seconds());
+    let is_hidden = document().visibility_state() == VisibilityState::Hidden;
+    hidden.set((seconds + since.map_or(0.0, |since| (now - since).max(0.0)), is_hidden.then_some(now)));
 }
 
 impl HiddenTimer {
     /// Calls `changed` with true when the page is hidden, and with false when it is shown.
     pub(crate) fn start(changed: impl Fn(bool) + 'static) -> Self {
-        let state = Rc::new(Hidden::default());
-        state.note();
-        let noting = state.clone();
+        let hidden = Rc::new(Hidden::default());
+        count_hidden(&hidden);
+        let heard = hidden.clone();
         let listener = EventListener::new(&document(), "visibilitychange", move |_| {
-            noting.note();
-            changed(noting.since.get().is_some());
+            count_hidden(&heard);
+            changed(heard.get().1.is_some());
         });
-        Self { state, _listener: listener }
+        Self { hidden, _listener: listener }
     }
 
     pub(crate) fn is_hidden(&self) -> bool {
-        self.state.since.get().is_some()
+        self.hidden.get().1.is_some()
     }
 
     pub(crate) fn seconds(&self) -> f64 {
-        self.state.note();
-        self.state.seconds.get()
+        count_hidden(&self.hidden);
+        self.hidden.get().0
     }
 }
 

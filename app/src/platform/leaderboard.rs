@@ -15,6 +15,8 @@ use crate::{json, t, words};
 
 const TIMEOUT_MILLISECONDS: u32 = 15_000;
 
+type Fetched<T> = Result<T, RequestError>;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RequestError {
     /// The browser has no network.
@@ -42,7 +44,7 @@ impl fmt::Display for RequestError {
     }
 }
 
-pub(crate) async fn register(suite: Suite) -> Result<StartedRun, RequestError> {
+pub(crate) async fn register(suite: Suite) -> Fetched<StartedRun> {
     let start = StartRun { suite, engine_version: env!("CARGO_PKG_VERSION").to_owned() };
     let body = json::compact(&start);
     answer(&send(Method::POST, "/api/v1/runs", Some(&body), None).await?).await
@@ -50,7 +52,7 @@ pub(crate) async fn register(suite: Suite) -> Result<StartedRun, RequestError> {
 
 /// Uploads a record, exactly as displayed. A record without an id is imported as unverified. Uploads with the same key
 /// are idempotent.
-pub(crate) async fn upload(run_id: Option<&str>, record: &str, key: &str) -> Result<AcceptedRun, RequestError> {
+pub(crate) async fn upload(run_id: Option<&str>, record: &str, key: &str) -> Fetched<AcceptedRun> {
     let key = Some((IDEMPOTENCY_KEY, key));
     let response = match run_id {
         Some(id) => send(Method::PUT, &format!("/api/v1/runs/{id}"), Some(record), None).await?,
@@ -60,22 +62,19 @@ pub(crate) async fn upload(run_id: Option<&str>, record: &str, key: &str) -> Res
 }
 
 /// Uploads a comparison as JSON text. Uploads with the same key are idempotent.
-pub(crate) async fn share_comparison(comparison: &str, key: &str) -> Result<AcceptedComparison, RequestError> {
+pub(crate) async fn share_comparison(comparison: &str, key: &str) -> Fetched<AcceptedComparison> {
     let key = Some((IDEMPOTENCY_KEY, key));
     answer(&send(Method::POST, "/api/v1/comparisons", Some(comparison), key).await?).await
 }
 
-pub(crate) async fn delete(address: &str, secret: &str) -> Result<(), RequestError> {
+pub(crate) async fn delete(address: &str, secret: &str) -> Fetched<()> {
     let bearer = format!("Bearer {secret}");
     send(Method::DELETE, address, None, Some(("authorization", &bearer))).await.map(drop)
 }
 
 /// Fetches the file with the availability of bundles on the server; `absent` is the note if the file does not exist.
 /// Without an answer, the availability is unknown.
-pub(crate) async fn availability<T: DeserializeOwned>(
-    file: &str,
-    absent: &str,
-) -> Result<BundleState<T>, RequestError> {
+pub(crate) async fn availability<T: DeserializeOwned>(file: &str, absent: &str) -> Fetched<BundleState<T>> {
     match send(Method::GET, &format!("/{file}"), None, None).await {
         Ok(response) => Ok(BundleState::parse(file, &text(&response).await?)),
         Err(RequestError::Unexpected { status: 404 }) => Ok(BundleState::missing(absent)),
@@ -84,22 +83,17 @@ pub(crate) async fn availability<T: DeserializeOwned>(
     }
 }
 
-pub(crate) async fn document(document: &DocumentPage) -> Result<String, RequestError> {
+pub(crate) async fn html_of(document: &DocumentPage) -> Fetched<String> {
     let address = document.fragment(meta(documents::META).as_deref()).map_err(RequestError::Incomplete)?;
     text(&send(Method::GET, &address, None, None).await?).await
 }
 
-pub(crate) async fn get<T: DeserializeOwned>(address: &str) -> Result<T, RequestError> {
+pub(crate) async fn get<T: DeserializeOwned>(address: &str) -> Fetched<T> {
     answer(&send(Method::GET, address, None, None).await?).await
 }
 
 /// Sends a request and returns the response, if successful.
-async fn send(
-    method: Method,
-    address: &str,
-    body: Option<&str>,
-    header: Option<(&str, &str)>,
-) -> Result<Response, RequestError> {
+async fn send(method: Method, address: &str, body: Option<&str>, header: Option<(&str, &str)>) -> Fetched<Response> {
     let timeout = AbortSignal::timeout_with_u32(TIMEOUT_MILLISECONDS);
     let mut builder = RequestBuilder::new(address).method(method).abort_signal(Some(&timeout));
     if let Some((name, value)) = header {
@@ -120,12 +114,12 @@ async fn send(
     })
 }
 
-async fn answer<T: DeserializeOwned>(response: &Response) -> Result<T, RequestError> {
+async fn answer<T: DeserializeOwned>(response: &Response) -> Fetched<T> {
     let text = text(response).await?;
     json::parse(&text).map_err(|_| RequestError::Unexpected { status: response.status() })
 }
 
-async fn text(response: &Response) -> Result<String, RequestError> {
+async fn text(response: &Response) -> Fetched<String> {
     response.text().await.map_err(unreachable)
 }
 

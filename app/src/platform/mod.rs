@@ -10,7 +10,7 @@ pub(crate) use automation::{Automation, TaskReport, TaskState};
 pub(crate) use device::{
     BrowserGpu, HiddenTimer, PressureWatch, RunLock, WakeLock, ask_before_leaving, on_battery, probe,
 };
-pub(crate) use leaderboard::{RequestError, availability, delete, document, get, register, share_comparison, upload};
+pub(crate) use leaderboard::{RequestError, availability, delete, get, html_of, register, share_comparison, upload};
 pub(crate) use storage::*;
 pub(crate) use worker::{TrainingWorker, worker_loader};
 
@@ -20,15 +20,19 @@ use js_sys::{Array, Object, Reflect};
 use training_worker::{describe, property};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
-use web_sys::{HtmlAnchorElement, UrlSearchParams, Window};
+use web_sys::{Document, HtmlAnchorElement, UrlSearchParams, Window};
 
 use crate::browser::Browser;
 use crate::filters::Filters;
 use crate::options::RunOptions;
 use crate::t;
 
-pub(crate) fn window() -> Window {
+fn window() -> Window {
     web_sys::window().expect("the page runs in a window")
+}
+
+pub(crate) fn document() -> Document {
+    window().document().expect("a window has a document")
 }
 
 /// Calls a method with one argument, and returns its promise.
@@ -38,8 +42,7 @@ fn promise_of(object: &JsValue, name: &str, argument: &JsValue) -> Option<js_sys
 }
 
 fn meta(name: &str) -> Option<String> {
-    let meta = window().document()?.query_selector(&format!("meta[name={name}]")).ok()??;
-    meta.get_attribute("content")
+    document().query_selector(&format!("meta[name={name}]")).ok()??.get_attribute("content")
 }
 
 /// Sets the title in the browser's tab and history.
@@ -49,9 +52,7 @@ pub(crate) fn set_title(title: &str) {
 
 /// Like [`set_title`], without the name of the site.
 pub(crate) fn set_whole_title(title: &str) {
-    if let Some(document) = window().document() {
-        document.set_title(title);
-    }
+    document().set_title(title);
 }
 
 pub(crate) fn browser() -> Browser {
@@ -71,7 +72,6 @@ pub(crate) fn is_isolated() -> bool {
     property(&window(), "crossOriginIsolated").is_truthy()
 }
 
-/// True if the browser knows that it has no network.
 fn is_offline() -> bool {
     property(&window().navigator(), "onLine") == JsValue::FALSE
 }
@@ -83,24 +83,19 @@ pub(crate) fn data_address(kind: &str, bytes: &[u8]) -> String {
     format!("data:{kind};base64,{content}")
 }
 
-/// True if the visitor asked the system for less motion.
 pub(crate) fn prefers_less_motion() -> bool {
-    let window = window();
-    let query = property(&window, "matchMedia").dyn_into::<js_sys::Function>();
-    let found = query.and_then(|query| query.call1(&window, &"(prefers-reduced-motion: reduce)".into()));
-    found.is_ok_and(|found| property(&found, "matches").is_truthy())
+    let found = window().match_media("(prefers-reduced-motion: reduce)");
+    found.is_ok_and(|found| found.is_some_and(|query| query.matches()))
 }
 
 pub(crate) fn unix_seconds() -> f64 {
     js_sys::Date::now() / 1e3
 }
 
-/// Random seed, for a run that is not registered.
 pub(crate) fn random_seed() -> u32 {
     u32::from_le_bytes(random_bytes())
 }
 
-/// Creates an unguessable word.
 pub(crate) fn random_word() -> String {
     random_bytes::<32>().iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -122,8 +117,7 @@ pub(crate) fn fragment() -> String {
 }
 
 pub(crate) fn go_to_fragment() {
-    let place = window().document().and_then(|document| document.get_element_by_id(&fragment()));
-    if let Some(place) = place {
+    if let Some(place) = document().get_element_by_id(&fragment()) {
         place.scroll_into_view();
     }
 }
@@ -148,8 +142,7 @@ pub(crate) fn address_of_right_settings() -> String {
 pub(crate) fn unknown_in_address() -> Vec<String> {
     let search = window().location().search().unwrap_or_default();
     let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
-    let names: Vec<String> =
-        search.trim_start_matches('?').split('&').map(name).filter(|name| !name.is_empty()).collect();
+    let names: Vec<String> = search.trim_start_matches('?').split('&').map(name).filter(|of| !of.is_empty()).collect();
     RunOptions::unknown(names.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
 }
 
@@ -214,7 +207,6 @@ pub(crate) async fn copy(text: &str) -> Result<(), String> {
     JsFuture::from(navigator.clipboard().write_text(text)).await.map(drop).map_err(|error| describe(&error))
 }
 
-/// Copies the PNG image at an address of this site.
 pub(crate) async fn copy_image(address: &str) -> Result<(), String> {
     let window = window();
     let (make, clipboard) = (property(&window, "ClipboardItem"), property(&window.navigator(), "clipboard"));
@@ -236,12 +228,10 @@ pub(crate) async fn copy_image(address: &str) -> Result<(), String> {
     JsFuture::from(written).await.map(drop).map_err(|error| describe(&error))
 }
 
-/// Offers `text` as a file of this media type.
 pub(crate) fn download(file: &str, kind: &str, text: &str) -> Result<(), String> {
     let address = ObjectUrl::from(Blob::new_with_options(text, Some(kind)));
     let save = || -> Result<(), JsValue> {
-        let document = window().document().expect("a window has a document");
-        let link: HtmlAnchorElement = document.create_element("a")?.unchecked_into();
+        let link: HtmlAnchorElement = document().create_element("a")?.unchecked_into();
         link.set_href(&address);
         link.set_download(file);
         link.click();
@@ -250,7 +240,6 @@ pub(crate) fn download(file: &str, kind: &str, text: &str) -> Result<(), String>
     save().map_err(|error| describe(&error))
 }
 
-/// Returns the files of an event, dropped or selected.
 pub(crate) fn files_of(event: &JsValue) -> Vec<File> {
     let dropped = property(&property(event, "dataTransfer"), "files");
     let files = if dropped.is_object() { dropped } else { property(&property(event, "target"), "files") };

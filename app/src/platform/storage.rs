@@ -2,52 +2,38 @@
 
 use std::collections::BTreeMap;
 
-use js_sys::{Array, Function};
+use js_sys::Array;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use training_worker::property;
 use wasm_bindgen::prelude::*;
 
-use super::{parameter, put_in_address, window};
+use super::{document, parameter, put_in_address, window};
 use crate::own_runs::OwnRuns;
 use crate::words::PageLanguage;
 use crate::{json, t};
 
-/// Storage of this page; `None` in a browser that blocks it.
 fn storage() -> Option<web_sys::Storage> {
     window().local_storage().ok().flatten()
 }
 
-/// Reads a stored value; `None` if it is unreadable.
-pub(super) fn kept<T: DeserializeOwned>(name: &str) -> Option<T> {
+pub(crate) fn kept<T: DeserializeOwned>(name: &str) -> Option<T> {
     json::parse(&storage()?.get_item(name).ok()??).ok()
 }
 
 /// Stores a value, and returns true if there was enough space.
-pub(super) fn keep(name: &str, value: &impl Serialize) -> bool {
+pub(crate) fn keep(name: &str, value: &impl Serialize) -> bool {
     storage().is_some_and(|storage| storage.set_item(name, &json::compact(value)).is_ok())
 }
 
-fn forget(name: &str) {
+pub(crate) fn forget(name: &str) {
     if let Some(storage) = storage() {
         drop(storage.remove_item(name));
     }
 }
 
-/// Stores the deletion secret of an upload. The page shows the deletion link, too.
-pub(crate) fn keep_secret(run_id: &str, secret: &str) {
-    keep(&secret_of(run_id), &secret);
-}
-
-pub(crate) fn kept_secret(run_id: &str) -> Option<String> {
-    kept(&secret_of(run_id))
-}
-
-pub(crate) fn forget_secret(run_id: &str) {
-    forget(&secret_of(run_id));
-}
-
-fn secret_of(run_id: &str) -> String {
+/// Name of the stored deletion secret of an upload. The page shows the deletion link, too.
+pub(crate) fn secret_of(run_id: &str) -> String {
     format!("gradmark.deletion.{run_id}")
 }
 
@@ -76,7 +62,6 @@ pub(crate) fn kept_tuning() -> BTreeMap<String, String> {
 
 const RUNS_KEY: &str = "gradmark.runs";
 
-/// Stored runs; empty in a browser that stores nothing.
 pub(crate) fn own_runs() -> OwnRuns {
     kept(RUNS_KEY).unwrap_or_default()
 }
@@ -90,12 +75,11 @@ pub(crate) fn change_own_runs(change: impl FnOnce(&mut OwnRuns)) -> OwnRuns {
     runs
 }
 
-const THEME_KEY: &str = "gradmark.theme";
+pub(crate) const THEME_KEY: &str = "gradmark.theme";
 /// Attribute that selects the theme in the style sheet.
 const ATTRIBUTE: &str = "data-theme";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Theme {
     System,
     Light,
@@ -116,15 +100,11 @@ impl Theme {
 
 /// Selected theme. The default is the system's.
 pub(crate) fn theme() -> Theme {
-    kept(THEME_KEY).unwrap_or(Theme::System)
-}
-
-pub(crate) fn keep_theme(theme: Theme) {
-    keep(THEME_KEY, &theme);
+    kept::<String>(THEME_KEY).and_then(|name| Theme::named(&name)).unwrap_or(Theme::System)
 }
 
 pub(crate) fn show_theme(theme: Theme) {
-    let Some(root) = window().document().and_then(|document| document.document_element()) else { return };
+    let Some(root) = document().document_element() else { return };
     // Setting an attribute with a valid name cannot fail.
     drop(match theme {
         Theme::System => root.remove_attribute(ATTRIBUTE),
@@ -138,23 +118,19 @@ const PARAMETER: &str = crate::options::LANGUAGE;
 /// Language of the page: from the URL, else selected earlier, else preferred by the browser. A language in the URL is
 /// stored, because links within the page do not carry it.
 pub(crate) fn language() -> PageLanguage {
-    if let Some(asked) = parameter(PARAMETER).and_then(|code| PageLanguage::named(&code)) {
-        keep_code(asked);
+    if let Some(asked) = parameter(PARAMETER).and_then(|code| PageLanguage::of_code(&code)) {
+        keep(LANGUAGE_KEY, &asked.name());
         return asked;
     }
-    kept::<String>(LANGUAGE_KEY).and_then(|code| PageLanguage::named(&code)).unwrap_or_else(liked)
+    kept::<String>(LANGUAGE_KEY).and_then(|code| PageLanguage::of_code(&code)).unwrap_or_else(liked)
 }
 
 /// Stores the selected language, and updates the URL.
 pub(crate) fn keep_language(language: PageLanguage) {
-    keep_code(language);
+    keep(LANGUAGE_KEY, &language.name());
     if parameter(PARAMETER).is_some() {
-        put_in_address(PARAMETER, language.code());
+        put_in_address(PARAMETER, language.name());
     }
-}
-
-fn keep_code(language: PageLanguage) {
-    keep(LANGUAGE_KEY, &language.code());
 }
 
 fn liked() -> PageLanguage {
@@ -165,8 +141,8 @@ fn liked() -> PageLanguage {
 
 /// Declares the language to screen readers, translators and hyphenation.
 pub(crate) fn show_language(language: PageLanguage) {
-    if let Some(root) = window().document().and_then(|document| document.document_element()) {
-        drop(root.set_attribute("lang", language.code()));
+    if let Some(root) = document().document_element() {
+        drop(root.set_attribute("lang", language.name()));
     }
 }
 
@@ -187,7 +163,7 @@ impl Stance {
         for (details, open) in details().iter().zip(&self.open) {
             drop(js_sys::Reflect::set(&details, &"open".into(), &(*open).into()));
         }
-        let element = window().document().and_then(|document| document.get_element_by_id(focused));
+        let element = document().get_element_by_id(focused);
         if let Some(element) = element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
             drop(element.focus());
         }
@@ -196,8 +172,5 @@ impl Stance {
 }
 
 fn details() -> Array {
-    let document: JsValue = window().document().into();
-    let found = property(&document, "querySelectorAll").dyn_into().ok();
-    let found = found.and_then(|find: Function| find.call1(&document, &"details".into()).ok());
-    found.map(|list| Array::from(&list)).unwrap_or_default()
+    document().query_selector_all("details").map(|list| Array::from(&list)).unwrap_or_default()
 }

@@ -8,8 +8,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker};
 
 use super::meta;
-use crate::json;
-use crate::supplies;
+use crate::{json, supplies};
 
 /// URL of the loader of the plain training worker, or the reason the page does not contain it.
 pub(crate) fn worker_loader() -> Result<String, String> {
@@ -37,7 +36,7 @@ impl TrainingWorker {
         let worker = Worker::new(&loader).map_err(|error| describe(&error))?;
         // Reason the framework's worker failed.
         let failed = Failed::default();
-        let framework = framework.map(|loader| start_framework(&loader, &worker, handle.clone(), failed.clone()));
+        let framework = framework.map(|loader| connect(&loader, &worker, handle.clone(), failed.clone()));
         let (framework, mut port) = framework.transpose().inspect_err(|_| worker.terminate())?.unzip();
         let mut order = Some(Box::new(order));
         let (line, heard) = (worker.clone(), handle.clone());
@@ -77,12 +76,7 @@ type Handle = Rc<RefCell<dyn FnMut(FromWorker)>>;
 type Failed = Rc<RefCell<Option<String>>>;
 
 /// Starts the worker of a framework, and returns it with a port to it.
-fn start_framework(
-    loader: &str,
-    training: &Worker,
-    handle: Handle,
-    failed: Failed,
-) -> Result<(Listened, MessagePort), String> {
+fn connect(loader: &str, training: &Worker, handle: Handle, failed: Failed) -> Result<(Listened, MessagePort), String> {
     let start = || -> Result<_, JsValue> {
         let (worker, channel) = (Worker::new(loader)?, MessageChannel::new()?);
         worker.post_message_with_transfer(&JsValue::NULL, &Array::of1(&channel.port1()))?;

@@ -50,7 +50,6 @@ pub fn language() -> PageLanguage {
     CHOSEN.get()
 }
 
-/// Sets the language of all texts from now on.
 pub fn speak(language: PageLanguage) {
     CHOSEN.set(language);
 }
@@ -142,17 +141,10 @@ pub enum PageLanguage {
     German,
 }
 
+// Codes in `<html lang>` and in the URL, and names of the folders of the texts.
+results::names!(PageLanguage { English = "en", German = "de" });
+
 impl PageLanguage {
-    pub const ALL: [Self; 2] = [Self::English, Self::German];
-
-    /// Code in `<html lang>` and in the URL, and name of the folder of its texts.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::English => "en",
-            Self::German => "de",
-        }
-    }
-
     pub const fn title(self) -> &'static str {
         match self {
             Self::English => "English",
@@ -161,14 +153,13 @@ impl PageLanguage {
     }
 
     /// Parses a code such as `de` or `de-AT`.
-    pub fn named(code: &str) -> Option<Self> {
-        let main = code.split('-').next().unwrap_or_default();
-        Self::ALL.into_iter().find(|language| main.eq_ignore_ascii_case(language.code()))
+    pub fn of_code(code: &str) -> Option<Self> {
+        Self::named(&code.split('-').next()?.to_ascii_lowercase())
     }
 
     /// Returns the first known language in a list of preferences, or English.
     pub fn liked<'a>(codes: impl IntoIterator<Item = &'a str>) -> Self {
-        codes.into_iter().find_map(Self::named).unwrap_or_default()
+        codes.into_iter().find_map(Self::of_code).unwrap_or_default()
     }
 
     /// Converts an English number such as `1,234.5 samples/s`. Only characters between digits change, so a unit may
@@ -178,22 +169,16 @@ impl PageLanguage {
             return english.to_owned();
         }
         let letters: Vec<char> = english.chars().collect();
-        let is_digit =
-            |place: Option<usize>| place.and_then(|place| letters.get(place)).is_some_and(char::is_ascii_digit);
+        let is_digit = |place: Option<usize>| place.is_some_and(|at| letters.get(at).is_some_and(char::is_ascii_digit));
+        let is_between = |place: usize| is_digit(place.checked_sub(1)) && is_digit(Some(place + 1));
         let written = letters.iter().enumerate().map(|(place, letter)| match letter {
-            '.' | ',' if is_digit(place.checked_sub(1)) && is_digit(Some(place + 1)) => {
-                if *letter == '.' {
-                    ','
-                } else {
-                    '.'
-                }
-            }
+            '.' if is_between(place) => ',',
+            ',' if is_between(place) => '.',
             other => *other,
         });
         written.collect()
     }
 
-    /// Formats a whole number in groups of three digits.
     pub fn grouped(self, number: u64) -> String {
         let digits = number.to_string();
         let mut text = String::new();
@@ -227,7 +212,6 @@ pub struct Said {
 }
 
 impl Said {
-    /// Calls `say` in each language.
     pub fn new(say: impl Fn() -> String) -> Self {
         Self { en: in_english(&say), de: Some(in_language(PageLanguage::German, &say)) }
     }

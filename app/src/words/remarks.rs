@@ -15,15 +15,20 @@ use crate::text::{number, percent, workload_title};
 pub fn agreement(of: &Agreement) -> String {
     match of {
         Agreement::Agree { evidence } => nothing_found(evidence),
-        Agreement::Disagree { evidence, pairs } => t!(
-            agreement_disagree,
-            subject = subject(evidence),
-            pairs = pairs.iter().map(pair).collect::<Vec<_>>().join(", "),
-            spread = spread(evidence),
-            allowed = points(evidence.allowed_difference)
-        ),
+        Agreement::Disagree { evidence, pairs } => {
+            let pairs = pairs.iter().map(pair).collect::<Vec<_>>().join(", ");
+            let (subject, spread, allowed) = parts(evidence);
+            t!(agreement_disagree, subject, pairs, spread, allowed)
+        }
         Agreement::Unclear { evidence } => t!(agreement_unclear, nothing_found = nothing_found(evidence)),
-        Agreement::NotCompared { obstacle } => t!(agreement_not_compared, obstacle = why_not(*obstacle)),
+        Agreement::NotCompared { obstacle } => {
+            let obstacle = match obstacle {
+                Obstacle::TooFewBackEnds => t!(agreement_too_few),
+                Obstacle::NoCommonSeed => t!(agreement_no_common_seed),
+                Obstacle::NoCommonStep => t!(agreement_no_common_step),
+            };
+            t!(agreement_not_compared, obstacle)
+        }
     }
 }
 
@@ -31,40 +36,22 @@ fn pair(of: &Pair) -> String {
     t!(agreement_pair, higher = title(&of.higher), difference = points(of.difference), lower = title(&of.lower))
 }
 
-fn why_not(obstacle: Obstacle) -> &'static str {
-    match obstacle {
-        Obstacle::TooFewBackEnds => t!(agreement_too_few),
-        Obstacle::NoCommonSeed => t!(agreement_no_common_seed),
-        Obstacle::NoCommonStep => t!(agreement_no_common_step),
-    }
-}
-
-fn subject(evidence: &Evidence) -> String {
-    if evidence.is_final {
-        t!(agreement_final).to_owned()
-    } else {
-        t!(agreement_after_step, step = evidence.step.to_string())
-    }
-}
-
-fn spread(evidence: &Evidence) -> String {
-    match evidence.basis {
+/// Returns what was compared, its spread, and the allowed difference.
+fn parts(evidence: &Evidence) -> (String, String, String) {
+    let after_step = || t!(agreement_after_step, step = evidence.step.to_string());
+    let subject = if evidence.is_final { t!(agreement_final).to_owned() } else { after_step() };
+    let spread = match evidence.basis {
         Basis::Seeds => t!(agreement_spread_of_seeds, seeds = evidence.seeds.len()),
         Basis::TestSamples => t!(agreement_sampling_error, samples = evidence.test_samples.to_string()),
-    }
+    };
+    (subject, spread, points(evidence.allowed_difference))
 }
 
 fn nothing_found(evidence: &Evidence) -> String {
-    t!(
-        agreement_nothing_found,
-        subject = subject(evidence),
-        allowed = points(evidence.allowed_difference),
-        spread = spread(evidence),
-        largest = points(evidence.largest_difference)
-    )
+    let (subject, spread, allowed) = parts(evidence);
+    t!(agreement_nothing_found, subject, allowed, spread, largest = points(evidence.largest_difference))
 }
 
-/// Formats a difference of shares in percentage points.
 fn points(difference: f64) -> String {
     t!(agreement_points, number = number(difference * 100.0, 2))
 }
@@ -136,26 +123,17 @@ pub fn failure_of_run(trouble: RunTrouble, reason: &str) -> String {
 /// Reason in the record of a run that was not registered because its seed was fixed.
 pub const SEED_BY_HAND: &str = "the seed was chosen by hand";
 
-/// Audience of a warning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reader {
-    /// The person who has just run the benchmark, and can run it again.
-    Runner,
-    /// Anyone who reads a stored result.
-    #[default]
-    Anyone,
-}
-
 /// Separates the fact of a warning from the advice.
 const ADVICE: &str = " | ";
 
-/// A warning, with a workload's title instead of its name. Only the runner gets the advice.
-pub fn warning(warning: &Warning, reader: Reader) -> String {
+/// A warning, with a workload's title instead of its name. The advice is for the person who has just run the benchmark,
+/// and can run it again.
+pub fn warning(warning: &Warning, with_advice: bool) -> String {
     let whole = fact_and_advice(warning);
-    match (whole.rsplit_once(ADVICE), reader) {
-        (Some((fact, advice)), Reader::Runner) => format!("{fact} {advice}"),
-        (Some((fact, _)), Reader::Anyone) => fact.to_owned(),
-        (None, _) => whole,
+    match whole.rsplit_once(ADVICE) {
+        Some((fact, advice)) if with_advice => format!("{fact} {advice}"),
+        Some((fact, _)) => fact.to_owned(),
+        None => whole,
     }
 }
 
@@ -364,21 +342,21 @@ mod tests {
     fn warnings_match_results_in_english_with_title() {
         for of in all_warnings() {
             let expected = of.to_string().replace("theano-mnist", &workload_title("theano-mnist"));
-            assert_eq!(warning(&of, Reader::Runner), expected);
+            assert_eq!(warning(&of, true), expected);
         }
     }
 
     #[test]
     fn only_the_runner_gets_advice() {
         let unnamed = Warning::SoftwareAdapter { name: UNNAMED_ADAPTER.to_owned() };
-        assert!(warning(&unnamed, Reader::Anyone).starts_with("This adapter is a software adapter: "));
+        assert!(warning(&unnamed, false).starts_with("This adapter is a software adapter: "));
         let hidden = Warning::TabHidden { seconds: 3.0, paused_seconds: 0.0 };
         let fact = "The page was hidden for 3 s, and browsers slow hidden pages down.";
-        assert_eq!(warning(&hidden, Reader::Anyone), fact);
+        assert_eq!(warning(&hidden, false), fact);
         for language in PageLanguage::ALL {
             speak(language);
             for of in all_warnings() {
-                let [whole, fact] = [Reader::Runner, Reader::Anyone].map(|reader| warning(&of, reader));
+                let [whole, fact] = [true, false].map(|with_advice| warning(&of, with_advice));
                 assert!(whole.starts_with(&fact) && !whole.contains(ADVICE.trim()), "{whole}");
                 assert!(fact.len() < whole.len() || !fact_and_advice(&of).contains(ADVICE), "{whole}");
             }
@@ -391,10 +369,10 @@ mod tests {
     fn german_warnings_contain_numbers() {
         speak(PageLanguage::German);
         for of in all_warnings() {
-            assert_ne!(warning(&of, Reader::Runner), of.to_string());
+            assert_ne!(warning(&of, true), of.to_string());
         }
         let unstable = Warning::NotStabilised { workload: "unheard-of".to_owned(), half_width_percent: 3.25 };
-        let pressed = warning(&unstable, Reader::Anyone);
+        let pressed = warning(&unstable, false);
         assert!(pressed.starts_with("unheard-of: ") && pressed.contains("±3,2 %"), "{pressed}");
     }
 }

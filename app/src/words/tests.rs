@@ -12,10 +12,8 @@ use crate::backend::PageBackend;
 fn texts_and_their_arguments_are_in_selected_language() {
     let texts = ["{1} before {0}", "{0} nach {1}"];
     let said = || [0_u64, 1, 1204].map(|number| t!(common_results, number));
-    assert_eq!(
-        (t!(common_skip), said()),
-        ("Skip to the content", ["0 results", "1 result", "1,204 results"].map(str::to_owned))
-    );
+    let results = ["0 results", "1 result", "1,204 results"].map(str::to_owned);
+    assert_eq!((t!(common_skip), said()), ("Skip to the content", results));
     assert_eq!(filled(texts, &[&"a {1}", &"b"]), "b before a {1}");
     speak(PageLanguage::German);
     let results = ["0 Ergebnisse", "1 Ergebnis", "1.204 Ergebnisse"].map(str::to_owned);
@@ -43,7 +41,7 @@ fn formats_numbers_and_days_by_language() {
 
 #[test]
 fn languages_match_build_script() {
-    assert_eq!(PageLanguage::ALL.map(PageLanguage::code), catalogue::LANGUAGES);
+    assert_eq!(PageLanguage::ALL.map(PageLanguage::name), catalogue::LANGUAGES);
 }
 
 #[test]
@@ -73,9 +71,8 @@ fn every_text_is_used() {
     let tiers = [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged, Tier::Hidden];
     let tiers = tiers.map(|of| with_more("tier", of.name(), "_meaning"));
     assert!(tiers.iter().flatten().all(|name| messages::NAMED.iter().any(|(known, _)| known == name)), "{tiers:?}");
-    let by_name =
-        workloads.chain(suites).chain(metrics).chain(facts).chain(backends.into_iter().chain(tiers).flatten());
-    let by_name: BTreeSet<String> = by_name.collect();
+    let others = backends.into_iter().chain(tiers).flatten();
+    let by_name: BTreeSet<String> = workloads.chain(suites).chain(metrics).chain(facts).chain(others).collect();
     let is_unused = |name: &&str| !names.contains(name) && !by_name.contains(*name);
     let unused: Vec<&str> = messages::ALL.iter().map(|(name, _)| *name).filter(is_unused).collect();
     assert!(unused.is_empty(), "no code uses {unused:?}");
@@ -95,7 +92,6 @@ fn identical_translations_are_intentional() {
 /// Texts of several words that are the same in English and German.
 const ALIKE: [&str; 3] = ["backend_wgsl", "network_caffe_mnist", "network_theano_mnist"];
 
-/// True for more than one word, if at least one is not an argument.
 fn has_words(text: &str) -> bool {
     let outside = text.split('{').filter_map(|part| part.split('}').next_back());
     text.contains(' ') && outside.flat_map(str::chars).any(char::is_alphabetic)
@@ -136,7 +132,6 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { sources(&path) } else { iter::once(path).collect() }).collect()
 }
 
-/// Result of the build script for files with these contents.
 fn read(english: &str, german: &str) -> Result<Vec<catalogue::CatalogueMessage>, String> {
     let folder = tempfile::tempdir().unwrap();
     for (language, content) in [("en", english), ("de", german)] {

@@ -13,9 +13,7 @@ pub struct FoundAdapter {
     pub compatibility: bool,
 }
 
-/// Interface to the browser's adapters.
 pub struct Adapters {
-    /// `navigator.gpu`.
     gpu: JsValue,
     request: Function,
     /// True to request compatibility mode even if the browser has a core adapter.
@@ -76,7 +74,6 @@ impl FoundAdapter {
     }
 }
 
-/// Describes a JavaScript error.
 pub fn describe(error: &JsValue) -> String {
     match error.dyn_ref::<js_sys::Error>() {
         Some(error) => String::from(error.message()),

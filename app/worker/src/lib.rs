@@ -138,23 +138,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn engine_event_survives_round_trip() {
-        let event = Event::Progress {
-            workload: "keras-mnist-mlp".to_owned(),
-            run_fraction: 0.1,
-            step: 7,
-            epochs: 0.015,
-            training_seconds: 1.0 / 3.0,
-            loss: 2.0 / 7.0,
-            training_accuracy: 0.1,
-            samples_per_second: 1234.5,
-        };
-        let message = FromWorker::Event(event);
-        let text = serde_json::to_string(&message).unwrap();
-        assert_eq!(serde_json::from_str::<FromWorker>(&text).unwrap(), message);
-    }
-
-    #[test]
     fn parses_messages_of_burn_loader() {
         let check = |text: &str, expected: FromWorker| {
             assert_eq!(serde_json::from_str::<FromWorker>(text).unwrap(), expected);

@@ -40,39 +40,29 @@ impl DataSource for ServedData {
     }
 }
 
-/// Progress of both files of a data set, bytes.
-struct DownloadProgress {
-    loaded: u64,
-    total: u64,
-}
-
-impl DownloadProgress {
-    fn advance(&mut self, bytes: u64) {
-        // One message per percent is enough for a progress bar.
-        let hundredth = |bytes: u64| bytes * 100 / self.total.max(1);
-        let (before, after) = (hundredth(self.loaded), hundredth(self.loaded + bytes));
-        self.loaded += bytes;
-        if after > before {
-            let (loaded_bytes, total_bytes) = (self.loaded, self.total);
-            training::post(&FromWorker::Loading { loaded_bytes, total_bytes });
-        }
-    }
-}
-
 async fn fetch_set(
     definition: &'static DataSetDefinition,
     train: &DataFile,
     test: &DataFile,
     cache: RequestCache,
 ) -> Result<DataSet, DataError> {
-    let mut progress = DownloadProgress { loaded: 0, total: train.bytes + test.bytes };
-    let train = fetch(train, cache, &mut progress).await?;
-    let test = fetch(test, cache, &mut progress).await?;
+    let (mut loaded_bytes, total_bytes) = (0, train.bytes + test.bytes);
+    let mut advance = |bytes: u64| {
+        // One message per percent is enough for a progress bar.
+        let hundredth = |bytes: u64| bytes * 100 / total_bytes.max(1);
+        let before = hundredth(loaded_bytes);
+        loaded_bytes += bytes;
+        if hundredth(loaded_bytes) > before {
+            training::post(&FromWorker::Loading { loaded_bytes, total_bytes });
+        }
+    };
+    let train = fetch(train, cache, &mut advance).await?;
+    let test = fetch(test, cache, &mut advance).await?;
     DataSet::from_files(definition, train, test)
 }
 
 /// Downloads a file. Its SHA-256 is in the URL, so a browser may cache it forever.
-async fn fetch(file: &DataFile, cache: RequestCache, progress: &mut DownloadProgress) -> Result<Vec<u8>, DataError> {
+async fn fetch(file: &DataFile, cache: RequestCache, advance: &mut impl FnMut(u64)) -> Result<Vec<u8>, DataError> {
     let unreadable = |reason: String| DataError::Unreadable { file: file.file.clone(), reason };
     let broken = |error: JsValue| unreadable(describe(&error));
     let address = format!("/data/{}?v={}", file.file, &file.sha256[..16]);
@@ -100,6 +90,6 @@ async fn fetch(file: &DataFile, cache: RequestCache, progress: &mut DownloadProg
         let start = bytes.len();
         bytes.resize(start + chunk.length() as usize, 0);
         chunk.copy_to(&mut bytes[start..]);
-        progress.advance(u64::from(chunk.length()));
+        advance(u64::from(chunk.length()));
     }
 }

@@ -23,7 +23,7 @@ pub(super) async fn open(
     clock: Rc<dyn Clock>,
     precision: Precision,
 ) -> Result<Box<dyn Backend>, EngineError> {
-    let failed = |message: String| EngineError::ProgramFailed { program: name.to_owned(), message };
+    let failed = |message| EngineError::ProgramFailed { program: name.to_owned(), message };
     let name: &'static str = external::checked_name(name).map_err(failed)?.leak();
     let worker = Rc::new(FrameworkWorker::new(name, port, waiting));
     Ok(Box::new(ExternalBackend::meet(name, worker, clock, precision, None).await?))

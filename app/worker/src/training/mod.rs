@@ -44,8 +44,8 @@ pub fn start() {
                 post(&train(&order, framework, reporter).await.unwrap_or_else(|error| failed(&error, None)));
             });
         }
-        ToWorker::Cancel => requests.cancel(),
-        ToWorker::Hidden(hidden) => requests.hidden(hidden),
+        ToWorker::Cancel => requests.set(&requests.cancelled, true),
+        ToWorker::Hidden(hidden) => requests.set(&requests.hidden, hidden),
         ToWorker::FrameworkFailed(reason) => waiting.fail(reason),
         ToWorker::Classify { workload, image } => {
             if let Some(network) = networks.borrow_mut().get_mut(&workload) {
@@ -56,22 +56,20 @@ pub fn start() {
     post(&FromWorker::Ready);
 }
 
+/// Port to the worker of a framework, and the task that waits for its responses.
+type Framework = Option<(MessagePort, Waiting)>;
+
 /// Runs the order to its end, or as far as the device allows.
-async fn train(
-    order: &RunOrder,
-    framework: Option<(MessagePort, Waiting)>,
-    mut reporter: Reporter,
-) -> Result<FromWorker, EngineError> {
+async fn train(order: &RunOrder, framework: Framework, mut reporter: Reporter) -> Result<FromWorker, EngineError> {
     let spec = &order.spec;
     let clock = Rc::new(WorkerClock::new());
     let resolution_seconds = clock.resolution_seconds();
-    let keeper: Arc<dyn Keeper> = Arc::new(PageKeeper { kept: order.kept.clone() });
     let opening = Opening {
         without: spec.without.clone(),
-        keeper: Some(keeper),
+        keeper: Some(Arc::new(PageKeeper { kept: order.kept.clone() })),
         ..Opening::new(spec.precision, &AdapterChoice::Browser)
-    };
-    let opening = opening.suited_to(&spec.backend);
+    }
+    .suited_to(&spec.backend);
     let adapters = Adapters::of_browser(opening.without.contains(&Feature::Core)).map(Rc::new);
     if let Some(adapters) = &adapters {
         adapters.install();
@@ -155,7 +153,6 @@ impl Keeper for PageKeeper {
     }
 }
 
-/// Trained networks, by workload.
 type TrainedNetworks = Rc<RefCell<BTreeMap<String, Classifier<f32>>>>;
 
 /// Posts events of the engine to the page, and keeps the trained networks.
@@ -170,7 +167,7 @@ impl Observer<Event> for Reporter {
     }
 
     fn cancelled(&self) -> bool {
-        self.requests.cancelled()
+        self.requests.cancelled.get()
     }
 
     fn wants_examples(&self) -> bool {
@@ -214,7 +211,7 @@ struct WorkerClock {
 }
 
 impl WorkerClock {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         Self { performance: scope().performance().expect("every worker has a performance clock") }
     }
 
@@ -292,22 +289,8 @@ struct PageRequests {
 }
 
 impl PageRequests {
-    pub(super) fn cancel(&self) {
-        self.cancelled.set(true);
-        self.wake();
-    }
-
-    pub(super) fn hidden(&self, hidden: bool) {
-        self.hidden.set(hidden);
-        self.wake();
-    }
-
-    pub(super) fn cancelled(&self) -> bool {
-        self.cancelled.get()
-    }
-
     /// True if the run has to pause.
-    pub(super) fn paused(&self) -> bool {
+    fn paused(&self) -> bool {
         self.hidden.get() && !self.cancelled.get()
     }
 
@@ -322,10 +305,10 @@ impl PageRequests {
         })
     }
 
-    fn wake(&self) {
-        if let Some(waiting) = self.waiting.take() {
-            waiting.wake();
-        }
+    /// Changes a request, and wakes the engine.
+    fn set(&self, request: &Cell<bool>, value: bool) {
+        request.set(value);
+        self.waiting.take().into_iter().for_each(Waker::wake);
     }
 }
 

@@ -37,29 +37,22 @@ impl PageWitness {
         Self { registration, answered: None }
     }
 
+    /// Returns the message of a call with this method and content type.
     fn message(
         &self,
-        method: &'static str,
         call: &str,
-        kind: &'static str,
+        [method, kind]: [&'static str; 2],
         body: JsValue,
         limits: TimeLimits,
     ) -> WitnessMessage {
-        let StartedRun { run_id, nonce, .. } = &self.registration;
-        WitnessMessage {
-            method,
-            address: format!("/api/v1/runs/{run_id}/{call}"),
-            kind,
-            nonce: nonce.clone(),
-            body,
-            limits,
-        }
+        let StartedRun { run_id, nonce, .. } = self.registration.clone();
+        WitnessMessage { method, address: format!("/api/v1/runs/{run_id}/{call}"), kind, nonce, body, limits }
     }
 
     /// Returns the message of a call with a JSON body. `limits` depend on its size.
     fn post(&self, call: &str, body: &impl Serialize, limits: fn(usize) -> TimeLimits) -> WitnessMessage {
         let json = serde_json::to_string(body).expect("every message can be written as JSON");
-        self.message("POST", call, "application/json", JsValue::from_str(&json), limits(json.len()))
+        self.message(call, ["POST", "application/json"], JsValue::from_str(&json), limits(json.len()))
     }
 }
 
@@ -108,7 +101,7 @@ impl Witness for PageWitness {
     async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
         let (call, limits) = (format!("states/{workload}/{step}"), TimeLimits::of_proof(state.len()));
         let body = js_sys::Uint8Array::from(state.as_slice()).into();
-        self.message("PUT", &call, "application/octet-stream", body, limits).send().await.map(drop)
+        self.message(&call, ["PUT", "application/octet-stream"], body, limits).send().await.map(drop)
     }
 }
 
@@ -124,7 +117,6 @@ struct WitnessMessage {
 /// Time limits of a message.
 #[derive(Clone, Copy)]
 struct TimeLimits {
-    /// Time limit of each attempt.
     timeout_milliseconds: u32,
     /// Time limit for retries, since the first attempt.
     patience_seconds: f64,
@@ -146,13 +138,6 @@ impl TimeLimits {
     }
 }
 
-/// Cause of a missing response or failed request.
-enum SendFailure {
-    /// The message or the response may have been lost.
-    Lost(String),
-    Refused(String),
-}
-
 impl WitnessMessage {
     async fn answer<T: DeserializeOwned>(&self) -> Result<T, String> {
         let answer = self.send().await?;
@@ -167,8 +152,8 @@ impl WitnessMessage {
         loop {
             let reason = match self.try_send().await {
                 Ok(text) => return Ok(text),
-                Err(SendFailure::Refused(reason)) => return Err(reason),
-                Err(SendFailure::Lost(reason)) => reason,
+                Err((reason, true)) => reason,
+                Err((reason, false)) => return Err(reason),
             };
             let pause = PAUSES_MILLISECONDS[lost.min(PAUSES_MILLISECONDS.len() - 1)];
             if clock.now_seconds() - start + f64::from(pause) / 1e3 >= self.limits.patience_seconds {
@@ -179,8 +164,9 @@ impl WitnessMessage {
         }
     }
 
-    async fn try_send(&self) -> Result<String, SendFailure> {
-        let lost = |error: JsValue| SendFailure::Lost(describe(&error));
+    /// Sends a message once. An error comes with true if the message or the response may have been lost.
+    async fn try_send(&self) -> Result<String, (String, bool)> {
+        let lost = |error: JsValue| (describe(&error), true);
         let headers = Headers::new().map_err(lost)?;
         headers.set("content-type", self.kind).map_err(lost)?;
         headers.set("authorization", &format!("Bearer {}", self.nonce)).map_err(lost)?;
@@ -198,8 +184,7 @@ impl WitnessMessage {
         }
         let refusal: Result<ErrorBody, _> = serde_json::from_str(&text);
         let reason = refusal.map_or_else(|_| format!("status {}", response.status()), |body| body.message);
-        let reason = reason.trim_end_matches('.').to_owned();
         let may_pass = response.status() >= 500 || response.status() == 408;
-        Err(if may_pass { SendFailure::Lost(reason) } else { SendFailure::Refused(reason) })
+        Err((reason.trim_end_matches('.').to_owned(), may_pass))
     }
 }
