@@ -6,7 +6,7 @@ use results::api::{Deed, ModerationEntry, ModerationQuery, Tier};
 use super::UpkeepError;
 use crate::config::{Moderation, OfRuns};
 use crate::storage::{DatabaseAddress, ModerationError, Occasion, Storage, StorageError, TierChange};
-use crate::{ServerClock, Reason};
+use crate::{Reason, ServerClock};
 
 pub(super) async fn moderate(deed: Moderation) -> Result<String, UpkeepError> {
     match deed {

@@ -126,7 +126,7 @@ fn study(path: &Path, plan: StudyPlan, input: &mut Input) -> Result<(), Failure>
         let kind = finished.ending.words().to_owned();
         let reason = finished.reason.unwrap_or_else(|| "no reason given".to_owned());
         let trouble = record.is_none().then_some(Trouble { kind, reason });
-        input.entries.push(Entry { place: finished.id, asked, record, scale: Some(finished.scale), trouble });
+        input.entries.push(ReportEntry { place: finished.id, asked, record, scale: Some(finished.scale), trouble });
     }
     Ok(())
 }

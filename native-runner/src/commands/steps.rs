@@ -194,7 +194,7 @@ fn percent(share: f64) -> String {
 
 fn notes(report: &StepsReport) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
-    notes.extend(report.entrants.iter().flat_map(|of| &of.warnings).map(ToString::to_string));
+    notes.extend(report.contenders.iter().flat_map(|of| &of.warnings).map(ToString::to_string));
     for workload in &report.workloads {
         for size in &workload.sizes {
             for entry in &size.entries {
