@@ -6,7 +6,7 @@ use results::StateBytes;
 use shaders::Stored;
 use shaders::params::Step;
 
-use super::device::Device;
+use super::device::GpuDevice;
 use super::device::buffer::Buffers;
 use super::device::executor::{Commands, Executor};
 use super::layout::{arena_of, bytes_of};
@@ -21,7 +21,7 @@ use crate::training::Segments;
 use streaming::Streaming;
 
 pub(super) struct WgslTrainer {
-    pub(super) device: Rc<Device>,
+    pub(super) device: Rc<GpuDevice>,
     clock: Rc<dyn Clock>,
     job: Rc<TrainingJob>,
     pub(super) buffers: Buffers,
@@ -55,7 +55,7 @@ enum StepKind {
 impl WgslTrainer {
     /// Plans, chooses kernels for the products of the plan, and plans again with them.
     pub(super) async fn new(
-        device: Rc<Device>,
+        device: Rc<GpuDevice>,
         clock: Rc<dyn Clock>,
         choices: &mut Choices,
         job: &TrainingJob,

@@ -4,7 +4,7 @@ use async_recursion::async_recursion;
 use results::{Adapter, Precision};
 use serde::Serialize;
 
-use super::super::device::Device;
+use super::super::device::GpuDevice;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
 use super::super::plan::{Contents, Plan, TrainingSetup};
@@ -69,7 +69,7 @@ pub async fn profile(
     job: &TrainingJob,
     launch_seconds: f64,
 ) -> Result<Profile> {
-    let device = Device::open(choice, Precision::F32, &[]).await?;
+    let device = GpuDevice::open(choice, Precision::F32, &[]).await?;
     let mut choices = Choices::new(device.abilities);
     let largest_binding = device.largest_binding_bytes();
     let products = Plan::new(job, TrainingSetup::STANDARD, largest_binding, &choices)?.products;
@@ -122,7 +122,7 @@ fn launch<'a>(dispatch: &Dispatch, products: &mut (impl Iterator<Item = &'a Prod
 
 /// Timer for launches.
 struct Profiler<'a> {
-    device: &'a Device,
+    device: &'a GpuDevice,
     clock: &'a dyn Clock,
     processor: Option<&'a dyn Clock>,
     buffers: &'a Buffers,

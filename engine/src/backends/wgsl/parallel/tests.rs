@@ -143,7 +143,7 @@ fn diverged_weights_are_found_before_the_next_test() {
 /// A clock that disconnects a device at one of its readings.
 struct PullsThePlug {
     readings_left: Cell<u32>,
-    device: Cell<Option<Rc<super::super::device::Device>>>,
+    device: Cell<Option<Rc<super::super::device::GpuDevice>>>,
 }
 
 impl Clock for PullsThePlug {
