@@ -65,7 +65,7 @@ impl WgslTrainer {
         let latency = device.latency_seconds(clock.as_ref()).await?;
         let mut plan = Plan::new(job, setup, largest_binding, choices)?;
         let planned = clock.now_seconds();
-        let timed = choices.tune(&device, clock.as_ref(), &plan.products).await?;
+        let timed = choices.tune(&device, clock.as_ref(), &plan.products()).await?;
         let tuned = clock.now_seconds();
         if timed > 0 {
             plan = Plan::new(job, setup, largest_binding, choices)?;
@@ -78,7 +78,7 @@ impl WgslTrainer {
             device.pipelines.compile(&device, recording).await?;
         }
         let compiled = clock.now_seconds();
-        let mut variants: Vec<String> = plan.products.iter().map(|product| choices.describe(product)).collect();
+        let mut variants: Vec<String> = plan.products().iter().map(|product| choices.describe(product)).collect();
         variants.sort();
         variants.dedup();
         if device.submits_while_waiting() {

@@ -235,7 +235,7 @@ fn compile(device: &GpuDevice, dispatch: &Dispatch, step_layout: &wgpu::BindGrou
         module: &module,
         entry_point: Some("main"),
         compilation_options: wgpu::PipelineCompilationOptions {
-            constants: &dispatch.constants,
+            constants: &dispatch.constants(),
             ..wgpu::PipelineCompilationOptions::default()
         },
         cache: None,
