@@ -91,14 +91,13 @@ impl Builder {
     }
 
     /// Records a sum of arena parts over all devices, which meanwhile compute everything before this point.
-    pub(crate) fn exchange_parts(&mut self, arena: BufferRange, parts: &[GradientPart]) {
+    pub(crate) fn exchange_parts(&mut self, parts: &[GradientPart]) {
         let until = self.recording.dispatches.len();
         let mut staging = 0;
-        for &GradientPart { offset, elements, after } in parts {
+        for &GradientPart { range, after } in parts {
             // Exchanges that devices do not wait for run concurrently, each with a separate buffer.
             staging += usize::from(after < until);
             let staging = if after < until { staging } else { 0 };
-            let range = BufferRange { offset_bytes: 4 * u64::from(offset), bytes: 4 * u64::from(elements), ..arena };
             let combination = Combination::Sum;
             self.recording.exchanges.push(Exchange { after, until, staging, read: range, write: range, combination });
         }

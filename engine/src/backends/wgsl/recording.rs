@@ -134,11 +134,10 @@ pub(super) struct Exchange {
     pub(super) combination: Combination,
 }
 
-/// Part of the gradient arena, in elements.
+/// Part of the gradient arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GradientPart {
-    pub(super) offset: u32,
-    pub(super) elements: u32,
+    pub(super) range: BufferRange,
     /// Number of launches after which it is complete.
     pub(super) after: usize,
 }
