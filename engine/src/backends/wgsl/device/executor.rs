@@ -73,20 +73,16 @@ pub(crate) struct Commands {
 
 impl Commands {
     pub(crate) fn new(device: &GpuDevice) -> Self {
-        Self::begin(device, None)
+        Self::timed(device, None)
     }
 
-    /// Creates commands that record timestamps before and after the launches.
-    pub(crate) fn timed(device: &GpuDevice, queries: &wgpu::QuerySet) -> Self {
-        let writes = wgpu::ComputePassTimestampWrites {
-            query_set: queries,
+    /// Creates commands that record timestamps before and after the launches, given queries for them.
+    fn timed(device: &GpuDevice, queries: Option<&wgpu::QuerySet>) -> Self {
+        let timestamp_writes = queries.map(|query_set| wgpu::ComputePassTimestampWrites {
+            query_set,
             beginning_of_pass_write_index: Some(0),
             end_of_pass_write_index: Some(1),
-        };
-        Self::begin(device, Some(writes))
-    }
-
-    fn begin(device: &GpuDevice, timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>) -> Self {
+        });
         let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         let descriptor = wgpu::ComputePassDescriptor { label: None, timestamp_writes };
         let pass = encoder.begin_compute_pass(&descriptor).forget_lifetime();
@@ -285,7 +281,7 @@ impl Timestamps {
     ///
     /// Returns `None` if the clock stood still or ran backwards, as it does with some drivers.
     pub(crate) async fn seconds(&self, device: &GpuDevice, executor: &Executor) -> Result<Option<f64>> {
-        let mut commands = Commands::timed(device, &self.queries);
+        let mut commands = Commands::timed(device, Some(&self.queries));
         commands.add(executor, 0, 0..executor.launches());
         let mut encoder = commands.end();
         encoder.resolve_query_set(&self.queries, 0..TIMESTAMPS, &self.resolved, 0);
