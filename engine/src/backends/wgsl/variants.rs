@@ -78,15 +78,15 @@ const SHARED: Variant = Variant { tile: [64, 64], invocations_per_tile: 64, emul
 /// Variant with one tile per workgroup, in blocks that its subgroups multiply.
 const MATRIX: Variant = Variant { invocations_per_tile: 256, needs: Needs::Matrices, ..SHARED };
 
-/// Kinds of variants of dense layers and convolutions, by the end of the kernel's name. The first one runs everywhere and
-/// is the default.
+/// Kinds of variants of dense layers and convolutions, by the end of the kernel's name. The first one runs everywhere
+/// and is the default.
 const PRODUCT_KINDS: [(&str, Variant); 8] = [
     ("", REGISTERS),
     ("_subgroup", SUBGROUP),
     // Fewer rows per tile, for small batches.
     ("_thin", Variant { tile: [8, 32], ..SUBGROUP }),
-    // Divides the sums of a small tile among the invocations of a workgroup. It suits deep products with few results, for
-    // which larger tiles would leave most processors of a real GPU idle.
+    // Divides the sums of a small tile among the invocations of a workgroup. It suits deep products with few results,
+    // for which larger tiles would leave most processors of a real GPU idle.
     ("_sliced", Variant { tile: [16, 16], invocations_per_tile: 256, max_tiles: MAX_SLICED_TILES, ..SHARED }),
     ("_shared", SHARED),
     // A larger tile and operands loaded during multiplication, for large products.
