@@ -3,6 +3,7 @@ use results::FailureCause;
 use crate::data::DataError;
 use crate::model::ModelError;
 
+#[cfg(feature = "wgsl")]
 pub(crate) type Result<T, E = EngineError> = std::result::Result<T, E>;
 
 /// Error of the engine. Each message states the problem and, if possible, a remedy.
