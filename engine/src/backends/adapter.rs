@@ -270,7 +270,7 @@ mod tests {
             assert_eq!(choose(asked, adapters, devices).unwrap(), expected, "{asked}");
         }
         let refused: [(_, _, _, &[&str]); 7] = [
-            ("any", &mixed[..], 2, &["2 devices were requested, but this machine has 1 like A; `native-runner ad"]),
+            ("any", &mixed[..], 2, &["2 devices", "this machine has 1 like A; `native-runner adapters`"]),
             ("all", without_a, 3, &["omitted, or 2", "but is 3"]),
             ("all", &mixed, 0, &["A (Vulkan, 1)", "B (Vulkan, 1)"]),
             ("all", &mixed[1..2], 0, &["no adapter fits `all`"]),

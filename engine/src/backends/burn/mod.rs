@@ -104,15 +104,17 @@ async fn open_one(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -
             #[cfg(feature = "burn-flex")]
             list::BURN_FLEX => processor::open(opening),
             #[cfg(feature = "burn-wgpu")]
-            list::BURN_WGPU => graphics::open(&opening.adapter, graphics::Compiler::Wgsl).await,
+            list::BURN_WGPU => graphics::open(&opening.adapter, graphics::Compiler::WGSL).await,
             #[cfg(feature = "burn-vulkan")]
-            list::BURN_VULKAN => graphics::open(&opening.adapter, graphics::Compiler::SpirV).await,
+            list::BURN_VULKAN => graphics::open(&opening.adapter, graphics::Compiler::SPIR_V).await,
             #[cfg(feature = "burn-metal")]
-            list::BURN_METAL => graphics::open(&opening.adapter, graphics::Compiler::Metal).await,
+            list::BURN_METAL => graphics::open(&opening.adapter, graphics::Compiler::METAL).await,
             #[cfg(feature = "burn-cuda")]
-            list::BURN_CUDA => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Cuda),
+            list::BURN_CUDA => {
+                cuda_rocm::open(&opening.adapter, burn_tensor::DeviceType::Cuda, ["NVIDIA", "CUDA", "PTX"])
+            }
             #[cfg(feature = "burn-rocm")]
-            list::BURN_ROCM => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Rocm),
+            list::BURN_ROCM => cuda_rocm::open(&opening.adapter, burn_tensor::DeviceType::Rocm, ["AMD", "ROCm", "HIP"]),
             #[cfg(feature = "burn-remote")]
             list::BURN_REMOTE => return remote::open(opening, clock).await,
             // Names without a feature in this build.

@@ -148,20 +148,19 @@ impl Observer<Event> for Recorder {
     }
 
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
-        let pause = self.test.pause.filter(|pause| pause.after == self.fractions.len() && !self.waited.get())?;
+        self.test.pause.filter(|pause| pause.after == self.fractions.len() && !self.waited.get())?;
         let (now, waited) = (Rc::clone(&self.now), Rc::clone(&self.waited));
         Some(Box::pin(async move {
-            now.set(now.get() + pause.seconds);
+            now.set(now.get() + 600.0);
             waited.set(true);
         }))
     }
 }
 
-/// Pause after a number of windows.
+/// Pause of ten minutes after a number of windows.
 #[derive(Clone, Copy)]
 pub(super) struct Pause {
     pub(super) after: usize,
-    pub(super) seconds: f64,
     pub(super) cancels: bool,
 }
 

@@ -15,7 +15,7 @@ use crate::model::Layer;
 /// Batch normalization that has read its input, at the end of a graph.
 pub(in super::super) struct Arrived {
     leaves: ReadLeaves,
-    crossings: Vec<Crossing>,
+    crossings: Crossings,
     input: LayerValue,
     /// (channels, values), detached from the graph.
     x: Tensor<2>,
@@ -24,7 +24,7 @@ pub(in super::super) struct Arrived {
 /// Batch normalization that has normalized its input.
 pub(in super::super) struct Normalized {
     leaves: ReadLeaves,
-    crossings: Vec<Crossing>,
+    crossings: Crossings,
     layer: usize,
     input: LayerValue,
     /// (channels, values) x̂.
@@ -146,7 +146,10 @@ impl Network {
         let crossings = std::mem::take(&mut normalized.crossings);
         let (mut roots, mut gradient) = (Vec::new(), None);
         if let Some(gradients) = gradients {
-            roots.extend(crossings.into_iter().filter_map(|crossing| crossing.root(gradients)));
+            // The root of a value is the sum of the value times its gradient in the next graph. The loss may not depend
+            // on it.
+            let root = |(end, leaf): (LayerValue, LayerValue)| Some(end.dot(leaf.gradient(gradients)?));
+            roots.extend(crossings.into_iter().filter_map(root));
             gradient = normalized.output.clone().gradient(gradients).map(by_channel);
         }
         let gradient = gradient.unwrap_or_else(|| normalized.normalized.zeros_like());
@@ -162,7 +165,7 @@ impl Network {
     }
 
     /// Ends the graph. Values that later layers read become leaves of the next graph.
-    fn cross(&self, made: &mut Made) -> Vec<Crossing> {
+    fn cross(&self, made: &mut Made) -> Crossings {
         let next = made.values.len();
         let mut crossings = Vec::new();
         for (value, layer) in made.values.iter_mut().zip(&self.layers) {
@@ -172,7 +175,7 @@ impl Network {
             let Some(end) = value.take_if(|value| value.is_tracked()) else { continue };
             let leaf = end.clone().leaf();
             *value = Some(leaf.clone());
-            crossings.push(Crossing { end, leaf });
+            crossings.push((end, leaf));
         }
         crossings
     }
@@ -219,19 +222,8 @@ fn column(list: Tensor<1>) -> Tensor<2> {
     list.reshape([elements, 1])
 }
 
-/// Value that crosses from one graph to the next.
-struct Crossing {
-    end: LayerValue,
-    leaf: LayerValue,
-}
-
-impl Crossing {
-    /// Returns the root of the graph that made the value: the sum of the value times its gradient in the next graph.
-    /// `None` if the loss does not depend on it.
-    fn root(self, gradients: &mut Gradients) -> Option<Tensor<1>> {
-        self.leaf.gradient(gradients).map(|gradient| self.end.dot(gradient))
-    }
-}
+/// Ends of a graph, each with the leaf of the next graph that continues it.
+type Crossings = Vec<(LayerValue, LayerValue)>;
 
 impl LayerValue {
     fn is_tracked(&self) -> bool {
