@@ -3,6 +3,8 @@ use results::FailureCause;
 use crate::data::DataError;
 use crate::model::ModelError;
 
+pub(crate) type Result<T, E = EngineError> = std::result::Result<T, E>;
+
 /// Error of the engine. Each message states the problem and, if possible, a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {

@@ -8,29 +8,21 @@ use results::{Adapter, DeviceKind};
 use super::Opened;
 use super::failure::words;
 use crate::backends::AdapterChoice;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 
 /// Opens the matching device of a platform with this vendor, interface and compilation target. An index counts the
 /// platform's own devices.
-pub(super) fn open(
-    choice: &AdapterChoice,
-    platform: DeviceType,
-    facts: [&'static str; 3],
-) -> Result<Opened, EngineError> {
+pub(super) fn open(choice: &AdapterChoice, platform: DeviceType, facts: [&'static str; 3]) -> Result<Opened> {
     catch_panic(facts[1], || find(choice, platform, facts))
 }
 
 /// Catches panics: Burn panics if part of a platform is missing or too old.
-fn catch_panic(api: &str, open: impl FnOnce() -> Result<Opened, EngineError>) -> Result<Opened, EngineError> {
+fn catch_panic(api: &str, open: impl FnOnce() -> Result<Opened>) -> Result<Opened> {
     catch_unwind(AssertUnwindSafe(open))
         .unwrap_or_else(|panic| Err(EngineError::refused(format!("{api} cannot be used: {}", words(panic.as_ref())))))
 }
 
-fn find(
-    choice: &AdapterChoice,
-    platform: DeviceType,
-    [vendor, api, compiler]: [&'static str; 3],
-) -> Result<Opened, EngineError> {
+fn find(choice: &AdapterChoice, platform: DeviceType, [vendor, api, compiler]: [&'static str; 3]) -> Result<Opened> {
     let mut devices = Device::enumerate(platform).into_vec();
     if devices.is_empty() {
         return Err(EngineError::refused(format!("there is no {api} device, or its driver is not installed")));
@@ -66,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_platform_that_panics_is_an_error_that_says_why() {
-        let message = |opened: Result<Opened, EngineError>| opened.err().map(|error| error.to_string());
+        let message = |opened: Result<Opened>| opened.err().map(|error| error.to_string());
         let missing = message(catch_panic("CUDA", || panic!("a library is missing")));
         assert_eq!(missing.as_deref(), Some("the device refused the work: CUDA cannot be used: a library is missing"));
         let version = 3;

@@ -7,7 +7,7 @@ use results::{Adapter, DeviceKind};
 
 use super::{Opened, TUNED};
 use crate::backends::{AdapterChoice, wgsl};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 
 /// Kernel compiler. Burn chooses it by interface, build features and driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Compiler {
     }
 
     /// Checks the compiler of an opened device. Burn silently falls back to WGSL if the driver lacks a feature.
-    fn check_chosen(self, device: &str, adapter: &Adapter) -> Result<(), EngineError> {
+    fn check_chosen(self, device: &str, adapter: &Adapter) -> Result<()> {
         if device.contains(self.part) {
             return Ok(());
         }
@@ -42,7 +42,7 @@ impl Compiler {
         refused(format!("{message}, so Burn would compute with {device} instead"))
     }
 
-    fn check(self, adapter: &Adapter) -> Result<(), EngineError> {
+    fn check(self, adapter: &Adapter) -> Result<()> {
         let used = Self::of_build(&adapter.api);
         if used != self {
             return refused(format!(
@@ -65,11 +65,11 @@ impl Compiler {
     }
 }
 
-fn refused<T>(message: String) -> Result<T, EngineError> {
+fn refused<T>(message: String) -> Result<T> {
     Err(EngineError::DeviceRefused { message })
 }
 
-pub(super) async fn open(choice: &AdapterChoice, compiler: Compiler) -> Result<Opened, EngineError> {
+pub(super) async fn open(choice: &AdapterChoice, compiler: Compiler) -> Result<Opened> {
     let mut adapters = wgsl::adapters().await;
     let index = pick(choice, &adapters, compiler.api)?;
     let location = AdapterLocation::of(&adapters, index)?;
@@ -81,7 +81,7 @@ pub(super) async fn open(choice: &AdapterChoice, compiler: Compiler) -> Result<O
 }
 
 /// Returns the index of the matching adapter with this interface. Indices in `choice` count all adapters.
-fn pick(choice: &AdapterChoice, adapters: &[Adapter], api: Option<&str>) -> Result<usize, EngineError> {
+fn pick(choice: &AdapterChoice, adapters: &[Adapter], api: Option<&str>) -> Result<usize> {
     let fits = |adapter: &Adapter| api.is_none_or(|api| adapter.api == api);
     if let AdapterChoice::Index(_) = choice {
         let index = choice.choose(adapters)?;
@@ -108,7 +108,7 @@ struct AdapterLocation {
 }
 
 impl AdapterLocation {
-    fn of(adapters: &[Adapter], index: usize) -> Result<Self, EngineError> {
+    fn of(adapters: &[Adapter], index: usize) -> Result<Self> {
         let Adapter { kind, api, .. } = &adapters[index];
         let number = adapters[..index].iter().filter(|a| a.kind == *kind && a.api == *api).count();
         let api = match api.as_str() {
@@ -133,7 +133,7 @@ impl AdapterLocation {
     }
 
     /// Opens the adapter once per program.
-    async fn open(self, wanted: &Adapter) -> Result<Device, EngineError> {
+    async fn open(self, wanted: &Adapter) -> Result<Device> {
         static OPENED: Mutex<Vec<(AdapterLocation, Device)>> = Mutex::new(Vec::new());
 
         let found =

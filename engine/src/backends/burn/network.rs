@@ -10,7 +10,7 @@ use shaders::params::Step;
 use super::functions::Functions;
 use super::value::{Arrangement, AxisOrder, LayerValue, sides};
 use crate::backends::list;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::model::{Cell, Layer, Model, Node, Padding, Shape, Source, TensorSpec};
 
 pub(super) struct Network {
@@ -57,7 +57,7 @@ impl Made {
 }
 
 impl Network {
-    pub(super) fn new(model: &Model, functions: Functions) -> Result<Self, EngineError> {
+    pub(super) fn new(model: &Model, functions: Functions) -> Result<Self> {
         let specs = model.tensors()?;
         let shapes = model.shapes()?;
         if let Some(error) = list::by_burn(model) {
