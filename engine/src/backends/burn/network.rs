@@ -32,7 +32,8 @@ struct Planned {
     functions: Functions,
 }
 
-pub(super) struct ForwardPass<'a> {
+/// Settings of a forward pass, and what it records.
+pub(super) struct Tape<'a> {
     pub(super) device: &'a Device,
     pub(super) step: &'a Step,
     pub(super) dropout: bool,
@@ -126,7 +127,7 @@ impl Network {
         layers::arrangement(self.data.order, rows, self.data.output)
     }
 
-    pub(super) fn forward(&self, pass: &mut ForwardPass<'_>, batch: Tensor<1>) -> Tensor<2> {
+    pub(super) fn forward(&self, pass: &mut Tape<'_>, batch: Tensor<1>) -> Tensor<2> {
         let mut made = self.begin(pass.step, batch);
         self.finish(&mut made, pass)
     }
@@ -137,7 +138,7 @@ impl Network {
         Made { data, values: Vec::with_capacity(self.layers.len()) }
     }
 
-    pub(super) fn advance(&self, made: &mut Made, pass: &mut ForwardPass<'_>, until: usize) {
+    pub(super) fn advance(&self, made: &mut Made, pass: &mut Tape<'_>, until: usize) {
         for index in made.values.len()..until {
             let inputs = self.read(made, index);
             made.values.push(Some(self.layer(&self.layers[index], inputs, pass)));
@@ -157,7 +158,7 @@ impl Network {
     }
 
     /// Computes the remaining layers and returns (rows, classes).
-    pub(super) fn finish(&self, made: &mut Made, pass: &mut ForwardPass<'_>) -> Tensor<2> {
+    pub(super) fn finish(&self, made: &mut Made, pass: &mut Tape<'_>) -> Tensor<2> {
         self.advance(made, pass, self.layers.len());
         let logits = made.values.pop().flatten().or_else(|| made.data.take()).expect("there is at least the data");
         let last = self.layers.last().unwrap_or(&self.data);
@@ -167,7 +168,7 @@ impl Network {
         }
     }
 
-    fn layer(&self, layer: &Planned, inputs: Vec<LayerValue>, pass: &mut ForwardPass<'_>) -> LayerValue {
+    fn layer(&self, layer: &Planned, inputs: Vec<LayerValue>, pass: &mut Tape<'_>) -> LayerValue {
         let mut inputs = inputs.into_iter();
         let input = inputs.next().expect("every layer reads something");
         match layer.node.layer {

@@ -10,7 +10,7 @@ use shaders::params::Step;
 use super::FirstUse;
 use super::failure::refused;
 use super::functions::Functions;
-use super::network::{ForwardPass, Leaves, Network, add_gradients};
+use super::network::{Leaves, Network, Tape, add_gradients};
 use super::updater::TrainingState;
 use super::value::Arrangement;
 use crate::clock::Clock;
@@ -104,7 +104,7 @@ impl BurnTrainer {
         let mut pass = self.pass(&step);
         let logits = self.network.forward(&mut pass, input);
         let (mut graph, pending) = self.differentiate(logits.clone(), &labels, step.count, step.count);
-        let ForwardPass { leaves, statistics, .. } = pass;
+        let Tape { leaves, statistics, .. } = pass;
         let mut gradients = vec![None; self.trained.len()];
         add_gradients(leaves.read, &mut graph, &mut gradients);
         let logits = logits.inner();
@@ -128,9 +128,9 @@ impl BurnTrainer {
         (graph, Pending { loss, correct: correct.inner(), samples: rows })
     }
 
-    fn pass<'a>(&'a self, step: &'a Step) -> ForwardPass<'a> {
+    fn pass<'a>(&'a self, step: &'a Step) -> Tape<'a> {
         let trained: &[bool] = if step.training == 1 { &self.trained } else { &[] };
-        ForwardPass {
+        Tape {
             device: &self.device,
             step,
             dropout: self.job.dropout,

@@ -13,7 +13,7 @@ const MAX_STEP_RATIO: f64 = 1.1;
 const MAX_STEPS: usize = 64;
 const MAX_SECONDS: f64 = 60.0;
 
-pub(in super::super) trait Rehearsing: Trainer {
+pub(crate) trait Rehearsing: Trainer {
     type State;
     fn learned(&self) -> Self::State;
     fn jump(&mut self, step: u64);
@@ -22,7 +22,7 @@ pub(in super::super) trait Rehearsing: Trainer {
 
 /// Runs one step and one test if Burn compiles, and discards the results. If Burn also tunes, runs batches of the other
 /// sizes too, and then steps until they no longer get faster. Returns the times and the result of tuning.
-pub(in super::super) async fn warm_up(
+pub(crate) async fn warm_up(
     trainer: &mut impl Rehearsing,
     job: &TrainingJob,
     first_use: FirstUse,
