@@ -212,9 +212,39 @@ pub(crate) struct FirstSteps {
 
 impl FirstSteps {
     pub(crate) async fn of(backend: &dyn Backend, job: &TrainingJob) -> Result<Self> {
-        let mut observed = FirstStepsTrainer::untrained(backend, job).await?;
-        observed.train_first_step().await?;
-        observed.train_other_steps().await
+        let mut trainer = backend.build(job).await?;
+        let mut found = Self::untrained(trainer.as_mut(), job).await?;
+        found.train_first_step(trainer.as_mut(), job).await?;
+        found.train_other_steps(trainer.as_mut(), job).await?;
+        Ok(found)
+    }
+
+    pub(crate) async fn untrained(trainer: &mut dyn Trainer, job: &TrainingJob) -> Result<Self> {
+        Ok(Self { untrained_losses: test_losses(trainer, job).await?, ..Self::default() })
+    }
+
+    pub(crate) async fn train_first_step(&mut self, trainer: &mut dyn Trainer, job: &TrainingJob) -> Result<()> {
+        self.losses = trainer.train_steps(1).await?.losses;
+        self.gradients = double(trainer.gradients().await?);
+        // Some backends skip the gradients of fixed weights. Their updates are compared instead.
+        for (gradient, tensor) in self.gradients.iter_mut().zip(job.model.tensors()?) {
+            if tensor.kind != TensorKind::Trained {
+                gradient.fill(0.0);
+            }
+        }
+        self.logits = trainer.logits(job.batches.step(0).count).await?.into_iter().flatten().collect();
+        Ok(())
+    }
+
+    pub(crate) async fn train_other_steps(&mut self, trainer: &mut dyn Trainer, job: &TrainingJob) -> Result<()> {
+        self.losses.extend(trainer.train_steps(STEPS - 1).await?.losses);
+        self.losses.iter_mut().for_each(|loss| *loss = writable(*loss));
+        self.updates = double(trainer.weights().await?);
+        for (update, initial) in self.updates.iter_mut().zip(job.initial_weights()?) {
+            update.iter_mut().zip(initial).for_each(|(value, initial)| *value -= f64::from(initial));
+        }
+        self.trained_losses = test_losses(trainer, job).await?;
+        Ok(())
     }
 
     /// Returns the distance from the reference, relative to the effect of computing nothing.
@@ -283,48 +313,6 @@ fn first_tolerance(compared: Compared, job: &TrainingJob, precision: Precision) 
         Compared::Gradient if !has_edges(&job.model) => compared.widest_tolerance(Precision::F32),
         Compared::Update if plain && precision.stores_f16() => Compared::Gradient.widest_tolerance(precision),
         _ => compared.widest_tolerance(precision),
-    }
-}
-
-/// First steps so far, and the trainer to continue them.
-pub(crate) struct FirstStepsTrainer<'a> {
-    trainer: Box<dyn Trainer>,
-    job: &'a TrainingJob,
-    pub(crate) found: FirstSteps,
-}
-
-impl<'a> FirstStepsTrainer<'a> {
-    pub(crate) async fn untrained(backend: &dyn Backend, job: &'a TrainingJob) -> Result<Self> {
-        let mut trainer = backend.build(job).await?;
-        let untrained_losses = test_losses(trainer.as_mut(), job).await?;
-        let found = FirstSteps { untrained_losses, ..FirstSteps::default() };
-        Ok(Self { trainer, job, found })
-    }
-
-    pub(crate) async fn train_first_step(&mut self) -> Result<()> {
-        let Self { trainer, job, found } = self;
-        found.losses = trainer.train_steps(1).await?.losses;
-        found.gradients = double(trainer.gradients().await?);
-        // Some backends skip the gradients of fixed weights. Their updates are compared instead.
-        for (gradient, tensor) in found.gradients.iter_mut().zip(job.model.tensors()?) {
-            if tensor.kind != TensorKind::Trained {
-                gradient.fill(0.0);
-            }
-        }
-        found.logits = trainer.logits(job.batches.step(0).count).await?.into_iter().flatten().collect();
-        Ok(())
-    }
-
-    pub(crate) async fn train_other_steps(self) -> Result<FirstSteps> {
-        let Self { mut trainer, job, mut found } = self;
-        found.losses.extend(trainer.train_steps(STEPS - 1).await?.losses);
-        found.losses = found.losses.into_iter().map(writable).collect();
-        found.updates = double(trainer.weights().await?);
-        for (update, initial) in found.updates.iter_mut().zip(job.initial_weights()?) {
-            update.iter_mut().zip(initial).for_each(|(value, initial)| *value -= f64::from(initial));
-        }
-        found.trained_losses = test_losses(trainer.as_mut(), job).await?;
-        Ok(found)
     }
 }
 
