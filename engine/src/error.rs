@@ -3,7 +3,6 @@ use results::FailureCause;
 use crate::data::DataError;
 use crate::model::ModelError;
 
-#[cfg(feature = "wgsl")]
 pub(crate) type Result<T, E = EngineError> = std::result::Result<T, E>;
 
 /// Error of the engine. Each message states the problem and, if possible, a remedy.
@@ -105,7 +104,7 @@ impl EngineError {
         Self::InvalidSetting { what, allowed: allowed.into(), value: value.to_string() }
     }
 
-    pub(crate) fn refused(message: impl ToString) -> Self {
+    pub fn refused(message: impl ToString) -> Self {
         Self::DeviceRefused { message: message.to_string() }
     }
 
