@@ -17,14 +17,14 @@ pub struct KnownName {
 }
 
 /// Entries of the table by normalized name and by appearance.
-struct Index {
+struct NameIndex {
     comparable: HashMap<String, &'static KnownDevice>,
     looks: HashMap<String, &'static KnownDevice>,
 }
 
-static INDEX: LazyLock<Index> = LazyLock::new(|| {
+static INDEX: LazyLock<NameIndex> = LazyLock::new(|| {
     let named = || known_devices().iter().flat_map(|device| names(device).map(move |name| (name, device)));
-    Index {
+    NameIndex {
         comparable: named().map(|(name, device)| (comparable(name), device)).collect(),
         looks: named().map(|(name, device)| (look(name), device)).collect(),
     }

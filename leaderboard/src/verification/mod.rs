@@ -99,10 +99,10 @@ impl Verifiers {
 pub(crate) struct VerificationSamples {
     folder: Option<PathBuf>,
     /// The latest data set. Runs of a suite use few.
-    latest: Arc<Mutex<Option<Named>>>,
+    latest: Arc<Mutex<Option<NamedDataSet>>>,
 }
 
-type Named = (String, Arc<DataSet>);
+type NamedDataSet = (String, Arc<DataSet>);
 
 impl VerificationSamples {
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
