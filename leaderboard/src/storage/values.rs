@@ -108,8 +108,10 @@ pub(super) fn insert(table: &str, row: &Json, if_it_exists: &str) -> AnyQuery<'s
     fields.into_iter().fold(query, |query, (_, value)| bind(query, value))
 }
 
-fn bind(query: AnyQuery<'static>, value: &Json) -> AnyQuery<'static> {
+/// Binds a value. An absent one is a text.
+pub(super) fn bind(query: AnyQuery<'static>, value: &Json) -> AnyQuery<'static> {
     match value {
+        Json::Null => query.bind(None::<String>),
         Json::Bool(flag) => query.bind(*flag),
         Json::String(text) => query.bind(text.clone()),
         Json::Number(number) if number.is_f64() => query.bind(number.as_f64()),
