@@ -26,8 +26,7 @@ pub(crate) async fn show(
     ReadQuery(query): ReadQuery<ListRuns>,
 ) -> Result<Json<RunList>> {
     let found = leaderboard.storage.list(&list_query(&leaderboard.storage, &query).await?).await?;
-    let next = found.next.map(|(key, skip)| next_page(&query, &key, skip)).transpose()?;
-    let next = next.and_then(|query| query.cursor);
+    let next = found.next.map(|(key, skip)| write_cursor(&query, &key, skip)).transpose()?;
     Ok(Json(RunList { rows: found.rows, total: found.total, more_than_total: found.more_than_total, next }))
 }
 

@@ -232,10 +232,7 @@ impl Storage {
         // All transactions use the same order, to avoid deadlocks.
         let (run_ids, portion): (Vec<String>, usize) = match candidates {
             Candidates::Runs(run_ids) => (BTreeSet::from_iter(run_ids).into_iter().cloned().collect(), run_ids.len()),
-            Candidates::OfTier(tier) => {
-                let query = scalar!("SELECT run_id FROM runs WHERE tier = $1 ORDER BY run_id", [tier.name()]);
-                (query.fetch_all(&self.pool).await?, PORTION)
-            }
+            Candidates::OfTier(tier) => (self.runs_of_tier(tier).await?, PORTION),
         };
         for portion in run_ids.chunks(portion.max(1)) {
             let mut transaction = self.writing().await?;
@@ -249,6 +246,20 @@ impl Storage {
             transaction.commit().await?;
         }
         Ok(asked)
+    }
+
+    async fn runs_of_tier(&self, tier: Tier) -> Result<Vec<String>> {
+        let query = "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3";
+        let mut run_ids: Vec<String> = Vec::new();
+        loop {
+            let last = run_ids.last().map_or("", String::as_str);
+            let query = scalar!(query, [tier.name(), last, i64::try_from(PORTION)?]);
+            let portion: Vec<String> = query.fetch_all(&self.pool).await?;
+            if portion.is_empty() {
+                return Ok(run_ids);
+            }
+            run_ids.extend(portion);
+        }
     }
 
     pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<ReplayProgress> {

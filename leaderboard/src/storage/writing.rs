@@ -173,21 +173,15 @@ mod tests {
         let log = LogSync::of(&folder.path().join("board.sqlite"));
         std::fs::write(folder.path().join("board.sqlite-wal"), "pages").unwrap();
         let synced = log.synced.lock().await;
-        let waiting: Vec<_> = (0..10)
-            .map(|_| {
-                tokio::spawn({
-                    let log = log.clone();
-                    async move { log.sync().await }
-                })
-            })
-            .collect();
-        while log.committed.load(Ordering::SeqCst) < 10 {
-            tokio::task::yield_now().await;
-        }
-        drop(synced);
-        for one in waiting {
-            one.await.unwrap().unwrap();
-        }
+        let syncs = futures_util::future::join_all((0..10).map(|_| log.sync()));
+        let release = async {
+            while log.committed.load(Ordering::SeqCst) < 10 {
+                tokio::task::yield_now().await;
+            }
+            drop(synced);
+        };
+        let (done, ()) = tokio::join!(syncs, release);
+        assert!(done.iter().all(|one| one.is_ok()));
         assert!(matches!(*log.synced.lock().await, Synced::UpTo(10)));
     }
 
