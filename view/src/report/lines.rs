@@ -5,7 +5,6 @@ use results::Length;
 use crate::report::group::{Group, SetupField, equal_but};
 use crate::text;
 
-/// Setting that is varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SweepAxis {
     BatchSize,

@@ -36,7 +36,6 @@ pub(crate) fn all(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
     RULES.iter().flat_map(|rule| rule.find(gathered)).collect()
 }
 
-/// Rule that produces findings.
 pub(crate) struct FindingRule {
     pub(crate) title: &'static str,
     /// Basis of the decision, for the report's method section.
@@ -106,7 +105,6 @@ pub struct Finding {
     pub text: String,
     /// Underlying numbers, one line each.
     pub numbers: Vec<String>,
-    /// Title of the rule that produced it.
     pub rule: &'static str,
 }
 
