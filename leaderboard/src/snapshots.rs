@@ -57,6 +57,21 @@ impl Snapshots {
         let is_offered = is_kept(parse_name(name)?.0, self.clock.unix_seconds());
         self.folder.as_deref().filter(|_| is_offered)
     }
+
+    /// Keeps the files of the folder up to date. Never returns if there is a folder. Failures do not stop the server.
+    pub(crate) async fn keep(self, storage: Storage) {
+        let Some(folder) = self.folder else { return };
+        loop {
+            let now = self.clock.unix_seconds();
+            if let Err(cause) = look_after(&folder, now, &storage).await {
+                tracing::warn!(
+                    cause = &cause as &dyn std::error::Error,
+                    "cannot write today's snapshot; retrying in an hour"
+                );
+            }
+            tokio::time::sleep(until_next_look(self.clock.unix_seconds())).await;
+        }
+    }
 }
 
 /// Returns true if files of this day are kept. A future day is from a server with a clock that is or was ahead.
@@ -166,7 +181,7 @@ impl Output {
     }
 
     fn finish(self) -> Result<(), ExportError> {
-        let Self { encoder, gzip, mut file, _lock } = self;
+        let Self { _lock, encoder, gzip, mut file } = self;
         let mut bytes = encoder.finish()?;
         if let Some(mut gzip) = gzip {
             gzip.write_all(&bytes)?;
@@ -183,23 +198,6 @@ const MAX_WAIT_SECONDS: f64 = 3600.0;
 const MARGIN: f64 = 1.0;
 /// Name of the empty file that a server locks while it changes the folder.
 const LOCK: &str = ".gradmark-snapshots.lock";
-
-impl Snapshots {
-    /// Keeps the files of the folder up to date. Never returns if there is a folder. Failures do not stop the server.
-    pub(crate) async fn keep(self, storage: Storage) {
-        let Some(folder) = self.folder else { return };
-        loop {
-            let now = self.clock.unix_seconds();
-            if let Err(cause) = look_after(&folder, now, &storage).await {
-                tracing::warn!(
-                    cause = &cause as &dyn std::error::Error,
-                    "cannot write today's snapshot; retrying in an hour"
-                );
-            }
-            tokio::time::sleep(until_next_look(self.clock.unix_seconds())).await;
-        }
-    }
-}
 
 /// Deletes old files and writes missing ones, unless another server is doing so.
 async fn look_after(folder: &Path, now: f64, storage: &Storage) -> Result<(), ExportError> {
