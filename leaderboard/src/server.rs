@@ -197,10 +197,8 @@ impl Server {
         let open = Shares::default();
         let mut background = JoinSet::new();
         background.spawn(self.limits.forget_regularly());
-        background.spawn({
-            let storage = storage.clone();
-            async move { storage.refresh_regularly().await }
-        });
+        let refreshed = storage.clone();
+        background.spawn(async move { refreshed.refresh_regularly().await });
         background.spawn(forget_expired_regularly(storage.clone(), clock.clone()));
         background.spawn(forget_submitters_regularly(storage.clone(), clock));
         background.spawn(self.snapshots.keep(storage.clone()));
