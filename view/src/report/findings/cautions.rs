@@ -163,7 +163,8 @@ fn software(gathered: &GatheredRuns<'_>) -> Option<Caution> {
 
 fn find_generated_data(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let is_generated = |run: &MeasuredWorkload<'_>| {
-        let is_it = |warning: &Warning| matches!(warning, Warning::GeneratedData { workload } if *workload == run.workload.workload);
+        let name = &run.workload.workload;
+        let is_it = |warning: &Warning| matches!(warning, Warning::GeneratedData { workload } if workload == name);
         run.record.warnings.iter().any(is_it)
     };
     let text = |runs| {
