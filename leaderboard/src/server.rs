@@ -2,7 +2,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use async_recursion::async_recursion;
@@ -200,10 +199,8 @@ impl Server {
         let open = Shares::default();
         let mut background = JoinSet::new();
         background.spawn(self.limits.forget_regularly());
-        background.spawn({
-            let storage = storage.clone();
-            async move { storage.refresh_regularly().await }
-        });
+        let refreshed = storage.clone();
+        background.spawn(async move { refreshed.refresh_regularly().await });
         background.spawn(forget_expired_regularly(storage.clone(), clock.clone()));
         background.spawn(forget_submitters_regularly(storage.clone(), clock));
         background.spawn(self.snapshots.keep(storage.clone()));
@@ -250,7 +247,11 @@ impl Server {
             tracing::warn!("some requests did not finish in time");
         }
         self.verifiers.stop();
-        end(verifying).await;
+        // A network is recomputed in a few seconds.
+        let ended = tokio::task::spawn_blocking(|| verifying.into_iter().for_each(|thread| drop(thread.join())));
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, ended).await.is_err() {
+            tracing::warn!("a run is still being verified; its verification will restart later");
+        }
         if let Err(cause) = storage.release_verifications(&server, true).await {
             tracing::warn!(%cause, "cannot release the runs being verified; they wait until the next start");
         }
@@ -281,14 +282,6 @@ async fn forget_expired_regularly(storage: Storage, clock: ServerClock) {
             tracing::warn!(%cause, "cannot delete the states of expired runs; retrying in a minute");
         }
         tokio::time::sleep(FORGETTING_EXPIRED).await;
-    }
-}
-
-/// Waits until all threads have ended. A network is recomputed in a few seconds.
-async fn end(threads: Vec<JoinHandle<()>>) {
-    let joined = tokio::task::spawn_blocking(|| threads.into_iter().for_each(|thread| drop(thread.join())));
-    if tokio::time::timeout(SHUTDOWN_TIMEOUT, joined).await.is_err() {
-        tracing::warn!("a run is still being verified; its verification will restart later");
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) use runs::{Acceptance, NewRun, StandingRun, WorkloadRate};
 pub(crate) use started::Submitter;
 pub(crate) use trouble::DatabaseTrouble;
 pub(crate) use trust::Own;
-pub(crate) use verifications::{Candidates, Conclusion, Replays, Verification};
+pub(crate) use verifications::{Candidates, Conclusion, Verification};
 use writing::LogSync;
 
 /// Connections to the database. Clones share them.
