@@ -149,7 +149,7 @@ fn unfinished_bodies_block_only_their_own_request() {
 }
 
 #[test]
-fn endless_heads_and_many_connections_of_an_address_are_given_up() {
+fn a_head_that_does_not_end_is_given_up_early() {
     let server = TestServer::start();
     let mut stream = server.half_sent(&format!("GET / HTTP/1.1\r\nhost: x\r\nx: {}", "x".repeat(32 << 10)));
     let mut answer = Vec::new();
@@ -157,7 +157,11 @@ fn endless_heads_and_many_connections_of_an_address_are_given_up() {
     let waited = stream.read_to_end(&mut answer).is_err_and(|cause| cause.kind() == ErrorKind::WouldBlock);
     assert!(!waited && (answer.is_empty() || answer.starts_with(b"HTTP/1.1 431 ")), "{answer:?}");
     server.accepted(|_| {});
+}
 
+#[test]
+fn connections_per_address_are_limited() {
+    let server = TestServer::start();
     let open: Vec<_> = (0..CONNECTIONS_PER_ADDRESS).map(|_| server.idle_connection()).collect();
     let mut rest = Vec::new();
     let refused = server.half_sent("").read_to_end(&mut rest);
