@@ -28,7 +28,6 @@ pub(crate) fn start() -> StartRun {
     StartRun { suite: suite(), engine_version: ENGINE_VERSION.to_owned() }
 }
 
-/// Returns an honest record of an announced run.
 pub(crate) fn for_run(started: &StartedRun) -> RunRecord {
     RunRecord { run_id: Some(started.run_id.clone()), nonce: Some(started.nonce.clone()), ..unregistered(started.seed) }
 }
@@ -213,7 +212,6 @@ pub(crate) fn fail(record: &mut WorkloadRecord, timeline: Vec<Stretch>) {
     };
 }
 
-/// Sets the samples of each window to match its steps.
 pub(crate) fn count_samples(record: &mut WorkloadRecord) {
     count_samples_of(&SUITE, record);
 }
@@ -249,7 +247,6 @@ pub(crate) fn on(device: &str, factor: u32) -> impl Fn(&mut RunRecord) {
     }
 }
 
-/// Changes the device to a program without a GPU.
 pub(crate) fn in_software(record: &mut RunRecord) {
     let adapter = &mut record.device.adapter;
     (adapter.software, adapter.kind) = (true, DeviceKind::Cpu);
