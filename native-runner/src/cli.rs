@@ -371,8 +371,7 @@ pub(crate) struct TraceArgs {
 
 pub(crate) const PORT: u16 = 4400;
 
-/// Options of a device, each for one backend only. Options that follow in the same command are under the same heading
-/// unless they have another.
+/// Options of a device, each for one backend only. Their heading also covers options that follow without another.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Device")]
 pub(crate) struct PlaceArgs {

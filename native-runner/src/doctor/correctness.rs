@@ -14,8 +14,7 @@ use crate::data_folder::LocalData;
 use crate::doctor::Severity::{Fine, Note, Problem, Warning};
 use crate::doctor::{Circumstances, Diagnosis, DoctorArgs};
 
-/// Convolutions, pools and dense layers, if MNIST is available; and two LSTMs on stories, which can always be
-/// generated.
+/// Convolutions, pools and dense layers, if MNIST is available; otherwise two LSTMs on generated stories.
 const SMALL_WORKLOADS: [&str; 2] = ["caffe-mnist", "keras-babi-rnn"];
 
 #[derive(Clone, Debug, PartialEq)]
@@ -54,8 +53,7 @@ pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>
     names.iter().map(|name| find(name.trim())).collect()
 }
 
-/// Pairs each backend with each adapter that it can choose. Backends without a choice are tried once, unless only
-/// an adapter was requested.
+/// Pairs each backend with each adapter that it can choose. Others are tried once, unless only an adapter was named.
 fn pairs(
     backends: &[&'static BackendDefinition],
     adapters: &[usize],
