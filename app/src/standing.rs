@@ -52,7 +52,7 @@ pub fn scores_query(record: &RunRecord) -> StandingsQuery {
 /// Position of a run's score.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rank {
-    /// Among the devices of the leaderboard, with the names and scores of the lines around it. The run itself has no name.
+    /// Among the devices of the leaderboard, with the names and scores of the lines around it. The run has no name.
     Among { rank: ScoreRank, neighbors: Vec<(Option<String>, f64)> },
     /// Next to published results, as sentences.
     Published(Vec<String>),

@@ -43,8 +43,8 @@ const ENABLE_BACKPORTS: &str = "\
 /// Prevents the PostgreSQL package from starting a permanent server.
 const CREATE_NO_CLUSTER: &str = "echo \"create_main_cluster = false\" >> /etc/postgresql-common/createcluster.conf";
 
-/// Installs what is missing on this machine. If that needs an administrator or another tool than apt, the error says what
-/// to do.
+/// Installs what is missing on this machine. If that needs an administrator or another tool than apt, the error says
+/// what to do.
 pub(crate) fn system(wanted: Wanted) -> Result<()> {
     let missing = find_missing(wanted);
     if missing.is_empty() {

@@ -92,7 +92,9 @@ pub(super) fn verdict_on_run(run_id: String, shown: RwSignal<Verdict>) -> impl I
                         " "
                         {meaning}
                     </p>
-                    {(!notes.is_empty()).then(|| view! { <ul class="plain">{notes.iter().map(note_item).collect_view()}</ul> })}
+                    {(!notes.is_empty()).then(|| view! {
+                        <ul class="plain">{notes.iter().map(note_item).collect_view()}</ul>
+                    })}
                     {(tier == Tier::Flagged).then(|| view! {
                         <p class="note"><a href="/moderation">{t!(moderation_log)}</a></p>
                     })}
