@@ -126,7 +126,7 @@ fn controls(state: StartState) -> impl IntoView {
         {left_out(move || each().unwrap_or_default())}
         {go(
             button,
-            ["button main", "compare-note", t!(common_compare)],
+            ["main", "compare-note", t!(common_compare)],
             Signal::derive(move || reason().is_some()),
             Signal::derive(move || reason().unwrap_or_else(note)),
             compare,
@@ -328,7 +328,7 @@ pub(super) fn share_comparison(comparing: ComparisonRun) -> impl IntoView {
                     let label = if busy { t!(common_uploading) } else { t!(common_upload) };
                     let note = t!(comparison_share_note).to_owned();
                     view! {
-                        {go(NodeRef::new(), ["button quiet", "share-note", label], busy.into(), note.into(), share)}
+                        {go(NodeRef::new(), ["quiet", "share-note", label], busy.into(), note.into(), share)}
                         <p class="refusal" role="alert">{refused}</p>
                     }
                     .into_any()

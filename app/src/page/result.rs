@@ -8,7 +8,7 @@ use results::api::{Note, RunStanding, StoredRun, Tier, Verdict, WorkloadStanding
 use results::{Outcome, RunRecord};
 
 use super::language::kept;
-use super::parts::{answered, copy, exact_json, listed, load_kept, load_latest, notice, refusal};
+use super::parts::{answered, copy, exact_json, listed, load_kept, load_latest, notice, refusal, report_copy};
 use super::plots::rates_of_others;
 use super::report::{caveats, overview, particulars};
 use super::side_by_side::compare_with;
@@ -278,12 +278,7 @@ pub(super) fn share(run_id: &str, text: String) -> impl IntoView + use<> {
     let image = card.clone();
     let copy_image = move |_| {
         let image = image.clone();
-        spawn_local(async move {
-            status.set(match platform::copy_image(&image).await {
-                Ok(()) => t!(common_copied).to_owned(),
-                Err(reason) => t!(common_not_saved, reason),
-            });
-        });
+        report_copy(async move { platform::copy_image(&image).await }, status);
     };
     let copy_button = move |label: &'static str, text: String| {
         view! {

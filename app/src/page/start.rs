@@ -129,7 +129,7 @@ fn start_controls(state: StartState) -> impl IntoView {
     view! {
         {go(
             button,
-            ["button main", "benchmark-note", t!(start_benchmark)],
+            ["main", "benchmark-note", t!(start_benchmark)],
             Signal::derive(move || reason().is_some()),
             Signal::derive(move || reason().unwrap_or_else(cost)),
             start,
