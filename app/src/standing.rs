@@ -169,17 +169,8 @@ pub fn tax_submitters(tax: &BrowserTaxOfDevice) -> String {
 /// Heading of a column of scores, the same in all languages.
 pub const SCORE_TITLE: &str = "Gradmark, GFLOP/s";
 
-/// Formats a score and its interval.
-pub fn score(figure: &FigureOfDevice) -> (String, String) {
-    with_interval(figure, text::score)
-}
-
-/// Formats a rate in samples per second and its interval.
-pub fn rate(figure: &FigureOfDevice) -> (String, String) {
-    with_interval(figure, text::rate)
-}
-
-fn with_interval(figure: &FigureOfDevice, text: fn(f64) -> String) -> (String, String) {
+/// Formats a figure and its interval.
+pub fn with_interval(figure: &FigureOfDevice, text: fn(f64) -> String) -> (String, String) {
     (text(figure.median), format!("{} – {}", text(figure.lower_quartile), text(figure.upper_quartile)))
 }
 

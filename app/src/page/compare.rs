@@ -36,7 +36,7 @@ pub(super) fn compare_page() -> impl IntoView {
     let status = move || {
         let is_on = !matches!(stage.get(), RunStage::Ready | RunStage::Cancelled | RunStage::Finished);
         let of_the_run = if is_on { status(state) } else { String::new() };
-        state.comparing.status(&of_the_run).unwrap_or_default()
+        state.comparing.status(&of_the_run)
     };
     view! {
         <section class="sheet" aria-labelledby="compare-title">
