@@ -312,9 +312,12 @@ mod tests {
         }
     }
 
+    fn contender(backend: &str) -> Contender {
+        Contender { backend: backend.to_owned(), precision: Precision::F32 }
+    }
+
     fn row(backend: &str, outcome: RowOutcome, figures: Option<Figures>) -> Row {
-        let contender = Contender { backend: backend.to_owned(), precision: Precision::F32 };
-        Row { contender, adapter: None, settings: Vec::new(), outcome, figures }
+        Row { contender: contender(backend), adapter: None, settings: Vec::new(), outcome, figures }
     }
 
     #[test]
@@ -332,7 +335,6 @@ mod tests {
 
     #[test]
     fn names_winner_unless_intervals_overlap() {
-        let contender = |name: &str| Contender { backend: name.to_owned(), precision: Precision::F32 };
         let of = |value, interval: Option<[f64; 2]>| {
             let interval = interval.map(|[low, high]| Interval { low, high });
             let ratio = Estimate { value, interval };

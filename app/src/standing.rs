@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn unranked_proven_result_has_a_reason() {
+    fn result_has_a_class_or_a_reason_without_rank() {
         let row = row("a", "Example GPU", Some(900.0), None);
         let unranked = RunRow { ranked: false, ..row.clone() };
         assert!(ranking(&unranked).unwrap().contains("unstable"));
@@ -260,10 +260,6 @@ mod tests {
         let ranked = RunRow { ranked: true, ..row };
         assert_eq!(ranking(&ranked), None);
         assert!(ranking(&RunRow { backend: "burn-flex".to_owned(), ..ranked }).unwrap().contains("processors"));
-    }
-
-    #[test]
-    fn processor_backends_are_ranked_among_processors() {
         for (backend, kind, api, class) in [
             ("wgsl", DeviceKind::Discrete, "Vulkan", RankedClass::Gpu),
             ("burn-cuda", DeviceKind::Discrete, "CUDA", RankedClass::Gpu),
