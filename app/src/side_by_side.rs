@@ -102,7 +102,6 @@ pub fn bars(rows: &[Row]) -> Vec<RateBar> {
     rows.iter().filter_map(bar).collect()
 }
 
-/// Formats the throughput with its unit.
 fn rate(figures: &Figures) -> String {
     figures
         .samples_per_second
@@ -158,7 +157,6 @@ pub fn title_of(backend: &str) -> String {
     PageBackend::named(backend).map_or_else(|| backend.to_owned(), |known| known.title().to_owned())
 }
 
-/// Returns the reason a row has no metrics.
 pub fn remark(outcome: &RowOutcome) -> Option<String> {
     match outcome {
         RowOutcome::Completed => None,
@@ -201,7 +199,6 @@ fn curves(workload: &str, records: &[RunRecord], points: fn(&WorkloadRecord) -> 
     found
 }
 
-/// Distinct networks of these records, in order of appearance.
 pub fn networks(records: &[RunRecord]) -> Vec<String> {
     distinct(records.iter().flat_map(|record| &record.workloads).map(|of| of.workload.clone()))
 }

@@ -71,7 +71,6 @@ impl Rank {
         Some(Self::Among { rank, neighbors })
     }
 
-    /// Returns the share of slower devices, if any devices are known.
     pub fn share(&self) -> Option<f64> {
         match self {
             Self::Among { rank, .. } => Some(rank.slower as f64 / rank.devices as f64),
@@ -100,7 +99,6 @@ pub fn distribution_query(record: &RunRecord, workload: &WorkloadRecord) -> Opti
     })
 }
 
-/// Returns the class in which runs on a device are ranked.
 fn class_of(backend: &str, kind: DeviceKind, api: &str) -> RankedClass {
     let is_processor = if backend == BURN_REMOTE {
         // The remote device reports its own kind.
@@ -160,7 +158,6 @@ pub fn browser_tax(tax: &BrowserTaxOfDevice) -> String {
     }
 }
 
-/// Describes how many submitters the overhead is based on.
 pub fn tax_submitters(tax: &BrowserTaxOfDevice) -> String {
     let programs = t!(common_submitters, number = tax.native_submitters);
     t!(standing_tax_submitters, programs, browsers = tax.browser_submitters)
@@ -169,7 +166,6 @@ pub fn tax_submitters(tax: &BrowserTaxOfDevice) -> String {
 /// Heading of a column of scores, the same in all languages.
 pub const SCORE_TITLE: &str = "Gradmark, GFLOP/s";
 
-/// Formats a figure and its interval.
 pub fn with_interval(figure: &FigureOfDevice, text: fn(f64) -> String) -> (String, String) {
     (text(figure.median), format!("{} – {}", text(figure.lower_quartile), text(figure.upper_quartile)))
 }

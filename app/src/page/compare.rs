@@ -182,7 +182,6 @@ fn of_networks(ComparisonResults { compared, records, .. }: &ComparisonResults, 
     }
 }
 
-/// Bar of each backend, with the ends of its interval.
 fn rate_bars(rows: &[Row]) -> Option<impl IntoView + use<>> {
     let percent = |share: f64| format!("{:.2}%", share * 100.0);
     let bar = |bar: RateBar| {

@@ -89,7 +89,6 @@ fn progress_bar(benchmark: Benchmark) -> impl IntoView {
     }
 }
 
-/// Learning curves from the first window on, with the target and published results.
 fn live_charts(workload: Memo<Option<LiveWorkload>>) -> impl IntoView {
     let training = Signal::derive(move || workload.with(|w| Some(w.as_ref()?.training.clone())).unwrap_or_default());
     let tests = Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.tests.clone()).unwrap_or_default()));
