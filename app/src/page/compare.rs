@@ -362,8 +362,7 @@ pub(super) fn comparison_page(id: String) -> impl IntoView {
 
 fn stored_comparison(stored: StoredComparison, deletion: Option<String>) -> impl IntoView {
     let SharedComparison { records, refused } = stored.comparison;
-    let first = records.first();
-    let lead = first.map(|record| {
+    let lead = records.first().map(|record| {
         let client = &record.provenance.client;
         let device = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
         let client = format!("{} {}, {}", client.name, client.version, client.operating_system);

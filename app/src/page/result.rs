@@ -163,12 +163,8 @@ fn places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoVi
         let software = record.device.adapter.software.then(|| text::capitalised(t!(leaderboard_software)) + ".");
         view! { <p>{software.unwrap_or_else(|| t!(standing_nobody).to_owned())}</p> }.into_any()
     } else {
-        let lines = lines.into_iter().map(|(sentence, line)| place(sentence, line, record.clone()));
-        view! {
-            <p class="note">{t!(standing_kind)}</p>
-            <ul class="places">{lines.collect_view()}</ul>
-        }
-        .into_any()
+        let lines = lines.into_iter().map(|(sentence, line)| place(sentence, line, record.clone())).collect_view();
+        view! { <p class="note">{t!(standing_kind)}</p><ul class="places">{lines}</ul> }.into_any()
     };
     view! {
         {compared}
