@@ -22,7 +22,7 @@ use crate::badge::escaped;
 use crate::card::{Card, SIZE};
 use crate::error::ApiError;
 use crate::public_url::{PublicAddress, PublicUrl};
-use crate::storage::Storage;
+use crate::storage::Database;
 
 /// Cache lifetime of files with a content hash in their name.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -248,10 +248,10 @@ const MAX_PREVIEW_CHARACTERS: usize = 300;
 /// Prefixes of the tags that a run's tags replace.
 const GENERAL: [&str; 2] = ["<meta property=\"og:", "<meta name=\"twitter:"];
 
-/// Storage of the runs, and the public address for their links.
+/// Database of the runs, and the public address for their links.
 #[derive(Clone)]
 pub(crate) struct Previews {
-    pub(crate) storage: Storage,
+    pub(crate) storage: Database,
     pub(crate) address: PublicAddress,
 }
 

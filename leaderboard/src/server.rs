@@ -27,7 +27,7 @@ use crate::pages::Pages;
 use crate::proof::{KeyError, ServerKey};
 use crate::router::router;
 use crate::snapshots::Snapshots;
-use crate::storage::{DatabaseAddress, Storage, StorageError};
+use crate::storage::{Database, DatabaseAddress, StorageError};
 use crate::verification::{Tools, VerificationSamples, Verifiers};
 use crate::whole_file::with_ending;
 use crate::{Config, ServerClock};
@@ -120,7 +120,7 @@ impl Server {
         let data = config.data.clone();
         let snapshots = Snapshots::open(config.snapshots, config.clock.clone())?;
         let pages = Pages::open(config.page, config.data).await?;
-        let storage = Storage::open(&config.database)
+        let storage = Database::open(&config.database)
             .await
             .map_err(|cause| StartError::Database { address: config.database.clone(), cause })?;
         let refused = |cause| StartError::Listen { address: config.listen.clone(), cause };
@@ -262,7 +262,7 @@ impl Server {
 }
 
 /// Deletes salts of past days and counts unfinished announcements at intervals. Never returns.
-async fn forget_submitters_regularly(storage: Storage, clock: ServerClock) {
+async fn forget_submitters_regularly(storage: Database, clock: ServerClock) {
     loop {
         let now = clock.unix_seconds();
         if let Err(cause) = storage.forget_submitters(day_of(now)).await {
@@ -276,7 +276,7 @@ async fn forget_submitters_regularly(storage: Storage, clock: ServerClock) {
 }
 
 /// Deletes the data of expired runs at intervals. Never returns.
-async fn forget_expired_regularly(storage: Storage, clock: ServerClock) {
+async fn forget_expired_regularly(storage: Database, clock: ServerClock) {
     loop {
         if let Err(cause) = storage.forget_expired(clock.unix_seconds()).await {
             tracing::warn!(%cause, "cannot delete the states of expired runs; retrying in a minute");

@@ -21,7 +21,7 @@ use tower_http::services::ServeDir;
 
 use crate::open_data::{Encoder, ExportError, ExportedRuns};
 use crate::pages::{from_folder, not_found};
-use crate::storage::Storage;
+use crate::storage::Database;
 use crate::whole_file::{WholeFile, is_partial, with_ending};
 use crate::{ServerClock, StartError};
 
@@ -59,7 +59,7 @@ impl Snapshots {
     }
 
     /// Keeps the files of the folder up to date. Never returns if there is a folder. Failures do not stop the server.
-    pub(crate) async fn keep(self, storage: Storage) {
+    pub(crate) async fn keep(self, storage: Database) {
         let Some(folder) = self.folder else { return };
         loop {
             let now = self.clock.unix_seconds();
@@ -129,7 +129,7 @@ fn is_day(text: &str) -> bool {
 }
 
 /// Writes the missing files of a day, and returns their number. Keeps the lock until the last file is finished.
-async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<File>) -> Result<usize, ExportError> {
+async fn make(folder: &Path, day: &str, storage: Database, lock: &Arc<File>) -> Result<usize, ExportError> {
     let mut files = Vec::new();
     for format in ExportFormat::ALL {
         let to = folder.join(file_name(day, format));
@@ -200,7 +200,7 @@ const MARGIN: f64 = 1.0;
 const LOCK: &str = ".gradmark-snapshots.lock";
 
 /// Deletes old files and writes missing ones, unless another server is doing so.
-async fn look_after(folder: &Path, now: f64, storage: &Storage) -> Result<(), ExportError> {
+async fn look_after(folder: &Path, now: f64, storage: &Database) -> Result<(), ExportError> {
     let lock = File::create(folder.join(LOCK))?;
     match lock.try_lock() {
         Ok(()) => {}

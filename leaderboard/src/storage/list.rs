@@ -11,7 +11,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use super::access_path::{AccessPath, Conditions, RowKey, ScanRange, first_column};
 use super::kinds::KindFilter;
 use super::values::{Statement, as_flag, fields, read, sql};
-use super::{Result, Storage};
+use super::{Database, Result};
 use crate::figures::DeviceDescription;
 use crate::ranking::{Category, ProvenRun};
 
@@ -71,7 +71,7 @@ pub(super) const DEVICE: &str = "SELECT runs.device_key AS key, device_source AS
      FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
      WHERE runs.device_key = $1 AND tier <> 'hidden' ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1";
 
-impl Storage {
+impl Database {
     pub(crate) async fn list(&self, query: &ListQuery) -> Result<ListPage> {
         self.list_within(query, Bounds::default()).await
     }
@@ -275,7 +275,7 @@ pub(crate) struct HistoryPart {
     pub(crate) older_left_out: bool,
 }
 
-impl Storage {
+impl Database {
     pub(crate) async fn history(&self, device: &str, class: &'static str, category: &Category) -> Result<HistoryPart> {
         let mut transaction = self.reading().await?;
         let version = category.suite.version.to_string();

@@ -6,7 +6,7 @@ use sqlx::any::{AnyArguments, AnyRow, AnyTypeInfoKind};
 use sqlx::query::Query;
 use sqlx::{Any, AssertSqlSafe, Column, Row, ValueRef};
 
-use super::{Result, Storage};
+use super::{Database, Result};
 
 /// Selects a condition as 0 or 1: the driver refuses SQLite's BOOLEAN columns.
 macro_rules! as_flag {
@@ -84,7 +84,7 @@ pub(super) fn fields(row: &AnyRow) -> Result<Map<String, Json>> {
     Ok(fields)
 }
 
-impl Storage {
+impl Database {
     /// Reads the first row of a query, as [`read`] does.
     pub(super) async fn row<T: DeserializeOwned>(&self, query: AnyQuery<'_>) -> Result<Option<T>> {
         query.fetch_optional(&self.pool).await?.as_ref().map(read).transpose()

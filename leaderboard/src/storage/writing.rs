@@ -14,7 +14,7 @@ use sqlx::{Any, AnyConnection, Transaction};
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
 use super::connect::WRITER_PATIENCE;
-use super::{Result, Storage, StorageError};
+use super::{Database, Result, StorageError};
 
 pub(super) struct Writing {
     transaction: Transaction<'static, Any>,
@@ -23,7 +23,7 @@ pub(super) struct Writing {
     log_sync: Option<Arc<LogSync>>,
 }
 
-impl Storage {
+impl Database {
     /// Waits for a turn, at most the usual timeout of a writer.
     pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit> {
         let turn = tokio::time::timeout(WRITER_PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
@@ -193,7 +193,7 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         for (day, name) in [(20_000, file), (20_001, link)] {
-            let storage = Storage::open(&DatabaseAddress::File(name.clone())).await.unwrap();
+            let storage = Database::open(&DatabaseAddress::File(name.clone())).await.unwrap();
             storage.submitter_salt(day).await.unwrap();
             let log_sync = storage.log_sync.as_ref().unwrap();
             assert!(log_sync.committed.load(Ordering::SeqCst) > 0, "a write waits for the disk");

@@ -12,7 +12,7 @@ use crate::config::Replay;
 use crate::metrics::Metrics;
 use crate::proof::ServerKey;
 use crate::secrets::{SECRET_BYTES, random_word};
-use crate::storage::{Candidates, Storage};
+use crate::storage::{Candidates, Database};
 use crate::verification::{Tools, VerificationSamples, verify_here};
 
 /// Time without progress after which no server is expected to continue. Servers check the queue every half minute.
@@ -49,7 +49,12 @@ pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
 }
 
 /// Recomputes runs in this process, one after the other. Runs that a server has taken meanwhile are left to it.
-async fn compute(storage: &Storage, clock: &ServerClock, data: PathBuf, run_ids: &[String]) -> Result<(), UpkeepError> {
+async fn compute(
+    storage: &Database,
+    clock: &ServerClock,
+    data: PathBuf,
+    run_ids: &[String],
+) -> Result<(), UpkeepError> {
     // The choice of test samples must be unpredictable.
     let secret = random_word::<SECRET_BYTES>()?;
     let key = ServerKey::load(Some(&secret), None)?;
@@ -74,7 +79,7 @@ async fn compute(storage: &Storage, clock: &ServerClock, data: PathBuf, run_ids:
 }
 
 /// Waits until all runs are finished, as long as a server recomputes them.
-async fn wait(storage: &Storage, clock: &ServerClock, asked: f64) -> Result<(), UpkeepError> {
+async fn wait(storage: &Database, clock: &ServerClock, asked: f64) -> Result<(), UpkeepError> {
     let (mut before, mut since) = (None, Instant::now());
     loop {
         let progress = storage.progress_of_replays(asked, clock.unix_seconds()).await?;

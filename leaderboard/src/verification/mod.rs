@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use crate::config::ServerClock;
 use crate::metrics::{CountedEvent, Metrics};
 use crate::proof::ServerKey;
-use crate::storage::{Own, Storage, StorageError, Verification};
+use crate::storage::{Database, Own, StorageError, Verification};
 use examination::{Examination, Examined};
 use judgement::judge;
 
@@ -36,7 +36,7 @@ pub(crate) struct Verifiers {
 
 #[derive(Clone)]
 pub(crate) struct Tools {
-    pub(crate) storage: Storage,
+    pub(crate) storage: Database,
     pub(crate) clock: ServerClock,
     pub(crate) key: ServerKey,
     pub(crate) samples: VerificationSamples,
