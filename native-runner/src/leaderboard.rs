@@ -23,7 +23,9 @@ use ureq::http::{Request, Response, StatusCode, Uri, header, request};
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, AsSendBody, Body, http};
 
-use crate::data_folder::cache;
+use crate::failure::LeaderboardError;
+use crate::machine::cache;
+use crate::text::hex;
 
 const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
@@ -254,44 +256,6 @@ impl fmt::Display for Address {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub(crate) enum LeaderboardError {
-    #[error(
-        "the leaderboard at {leaderboard} cannot be reached ({reason}); is it running, and is the address correct?"
-    )]
-    Unreachable { leaderboard: String, reason: String },
-    #[error(
-        "the leaderboard at {leaderboard} did not answer within {seconds} s; try again later, or increase \
-         --upload-timeout"
-    )]
-    TimedOut { leaderboard: String, seconds: f64 },
-    #[error("{leaderboard} redirects to {to}; use the leaderboard's own address")]
-    Redirected { leaderboard: String, to: String },
-    #[error("the leaderboard refused: {message} ({details})")]
-    Refused { message: String, details: String, status: u16 },
-    #[error("the leaderboard at {leaderboard} failed with status {status}; this is not your fault, so try again later")]
-    Broken { leaderboard: String, status: u16 },
-    #[error(
-        "the leaderboard at {leaderboard} does not serve {file}; fetch it from another leaderboard, or make it with \
-         `cargo xtask data` in a checkout of Gradmark"
-    )]
-    NoData { leaderboard: String, file: String },
-    #[error("{leaderboard} refused the record because it is too large")]
-    TooLarge { leaderboard: String },
-    #[error("{leaderboard} does not answer like a Gradmark leaderboard: it sent {found}; is the address correct?")]
-    NotALeaderboard { leaderboard: String, found: String },
-}
-
-impl LeaderboardError {
-    fn may_pass(&self) -> bool {
-        match self {
-            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Broken { .. } => true,
-            Self::Refused { status, .. } => *status >= 500 || *status == 408,
-            _ => false,
-        }
-    }
-}
-
 /// Makes external text safe for a terminal: no control characters, and a bounded length.
 pub(crate) fn clean(text: &str) -> String {
     const MAX_LENGTH: usize = 500;
@@ -344,10 +308,6 @@ impl UploadKey {
         // A leftover key is never used for another record.
         let _ = self.file.map(fs::remove_file);
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Time limit for the answer to a hash. It is short, so that a dead connection is detected soon.

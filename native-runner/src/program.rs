@@ -21,9 +21,9 @@ use engine::{Backend, Clock, EngineError};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::data_folder::cache;
 use crate::json_output::replace_file;
-use crate::leaderboard::hex;
+use crate::machine::cache;
+use crate::text::hex;
 
 /// Lines of standard error that are kept for an error message.
 const LAST_LINES: usize = 12;

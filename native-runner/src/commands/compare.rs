@@ -10,7 +10,7 @@ use results::comparison::{Comparison, Contender, Refused};
 use results::{FailureCause, Outcome, Provenance, RunRecord, RunSpec, SeedSource, comparison};
 use serde::Serialize;
 
-use crate::cli::{ALL, BenchmarkArgs};
+use crate::arguments::{ALL, BenchmarkArgs};
 use crate::commands::compare_table::{show, show_legend, show_warnings};
 use crate::data_folder::LocalData;
 use crate::device::{Unavailable, describe, devices, find_suite, workloads};
@@ -19,7 +19,8 @@ use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MachineMeter, MonotonicClock};
 use crate::progress::{Interrupt, RunProgress};
-use crate::screen::{Screen, plural};
+use crate::screen::Screen;
+use crate::text::plural;
 use crate::{device, report};
 
 const DOCUMENT_VERSION: u32 = 1;

@@ -12,7 +12,8 @@ use crate::export::{Format, NoteMark, ReportNote, ReportSection, TextReport};
 use crate::failure::Failure;
 use crate::json_output::{holds_something, replace};
 use crate::report::throughput;
-use crate::screen::{Screen, TextTable, plural};
+use crate::screen::{Screen, TextTable};
+use crate::text::plural;
 
 const STANDARD_OUTPUT: &str = "-";
 

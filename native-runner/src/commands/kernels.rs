@@ -6,7 +6,7 @@ use engine::backends::wgsl::microbenchmarks::{self, Request};
 use results::Provenance;
 use results::kernels::{Entry, KernelRecord, KernelReport, Outcome, Peak, Suite, Timing};
 
-use crate::cli::{AdapterArgs, CellArgs, named, positive_seconds};
+use crate::arguments::{AdapterArgs, CellArgs, named, positive_seconds};
 use crate::failure::Failure;
 use crate::figures::{Unmeasured, amount, figure, wrong};
 use crate::json_output::{JsonTarget, deliver, to_json};

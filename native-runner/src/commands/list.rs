@@ -1,12 +1,14 @@
+use std::path::PathBuf;
 use std::rc::Rc;
 
+use clap::Args;
 use console::Style;
 use engine::backends::wgsl::Features;
 use engine::{AdapterChoice, BackendState, DATA_SETS, DataSetDefinition, WORKLOADS, Workload};
 use results::Adapter;
 use serde::Serialize;
 
-use crate::cli::{DataSetsArgs, ListArgs, WorkloadsArgs};
+use crate::arguments::DataArgs;
 use crate::data_folder::{Availability, LocalData};
 use crate::failure::Failure;
 use crate::figures::figure;
@@ -196,4 +198,41 @@ pub(crate) fn data_sets(arguments: &DataSetsArgs) -> Result<(), Failure> {
 
 fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     JsonTarget::StandardOutput.write(&to_json(value)?)
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DataSetsArgs {
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+}
+
+const WORKLOADS_EXAMPLES: &str = "\
+Examples:
+  native-runner workloads                          list the built-in workloads
+  native-runner workloads --workload-file my_network.toml
+                                                   check a file and show the size of its network
+  native-runner workloads --schema > workload.schema.json
+                                                   write the JSON Schema for editors";
+
+#[derive(Debug, Args)]
+#[command(after_help = WORKLOADS_EXAMPLES)]
+pub(crate) struct WorkloadsArgs {
+    /// TOML or JSON file of a network to show instead (docs/WORKLOADS.md). Repeatable
+    #[arg(long = "workload-file", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print the JSON Schema of these files
+    #[arg(long, conflicts_with_all = ["files", "json"])]
+    pub(crate) schema: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

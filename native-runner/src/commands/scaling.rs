@@ -8,11 +8,12 @@ use results::scaling::{AllReduce, Compute, Exchanged, ModelledStep, Observed, Sc
 use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::Serialize;
 
-use crate::cli::number;
+use crate::arguments::number;
 use crate::commands::report;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{Screen, TableColumn, TextColumn, TextTable, plural};
+use crate::screen::{Screen, TableColumn, TextColumn, TextTable};
+use crate::text::plural;
 
 const DOCUMENT_VERSION: u32 = 1;
 

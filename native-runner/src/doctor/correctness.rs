@@ -205,7 +205,7 @@ mod tests {
     use results::{Adapter, FailureCause};
 
     use super::*;
-    use crate::cli::DataArgs;
+    use crate::arguments::DataArgs;
 
     #[test]
     fn every_back_end_meets_every_adapter_and_the_processor_once() {

@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sysinfo::System;
 
-use crate::cli::{DataArgs, positive_seconds, short_text};
+use crate::arguments::{DataArgs, positive_seconds, short_text};
 use crate::doctor::Severity::{Fine, Note, Problem, Warning};
 use crate::doctor::correctness::{Trial, TrialOutcome};
 use crate::doctor::graphics::{Listing, list_in_child};
@@ -27,7 +27,8 @@ use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::leaderboard::Address;
 use crate::machine::{self, provenance};
 use crate::progress::spinner;
-use crate::screen::{Screen, plural};
+use crate::screen::Screen;
+use crate::text::plural;
 
 type Examine = fn(&mut Circumstances<'_>) -> Vec<Diagnosis>;
 /// Name, title, and examinations with what is shown while they run.

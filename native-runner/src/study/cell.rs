@@ -10,8 +10,8 @@ use results::{Length, Positive, RunSpec, SeedSource};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::leaderboard::hex;
-use crate::screen::plural;
+use crate::text::hex;
+use crate::text::plural;
 use crate::workload_file;
 
 /// Adapter of a backend without a choice of devices.

@@ -13,11 +13,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::cli::ALL;
+use crate::arguments::ALL;
 use crate::failure::Failure;
 use crate::program::NamedProgram;
-use crate::screen::did_you_mean;
 use crate::study::cell::{CellSettings, KernelSettings, StudyCell};
+use crate::text::did_you_mean;
 use crate::workload_file::is_file_name;
 
 /// A study: its question, and the runs that answer it.

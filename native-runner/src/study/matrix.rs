@@ -9,7 +9,7 @@ use engine::backends::{BURN_FLEX, BURN_REMOTE, Devices, REFERENCE, WGSL};
 use engine::{BACKENDS, Generator, KNOWN_BACKENDS, SUITES, stream};
 use results::{InputMode, Length, Positive};
 
-use crate::cli::ALL;
+use crate::arguments::ALL;
 use crate::device::devices as devices_of;
 use crate::study::cell::{ANY, CellSettings, RunSettings, StudyCell, WorkloadFile, scale_length};
 use crate::study::definition::{Matrix, StudyDefinition, Threads, UpTo, WorkloadName};

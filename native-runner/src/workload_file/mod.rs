@@ -24,7 +24,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::failure::Failure;
-use crate::leaderboard::hex;
+use crate::text::hex;
 use crate::workload_file::definition::WorkloadDefinition;
 
 /// Limit on the file size, because a record contains the whole network.

@@ -9,7 +9,7 @@ use engine::{
 };
 use serde::de::IgnoredAny;
 
-use crate::screen::did_you_mean;
+use crate::text::did_you_mean;
 use crate::workload_file::definition::{LastBatch, PreprocessingOptions, TestViews, WorkloadDefinition};
 use crate::workload_file::{FileValue, KeyPath, Mistake, network};
 

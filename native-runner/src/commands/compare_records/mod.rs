@@ -14,7 +14,7 @@ use results::{Provenance, RunRecord};
 use serde::Serialize;
 use view::table::{Sheet, SheetCell};
 
-use crate::cli::number;
+use crate::arguments::number;
 use crate::commands::compare_records::findings::{RecordGroup, Sides};
 use crate::export::{Format, NoteMark, ReportNote};
 use crate::failure::Failure;

@@ -10,18 +10,19 @@ use clap::Args;
 use results::Date;
 use serde::Serialize;
 
-use crate::cli::{DataArgs, ProgramArgs, host_and_port, number, positive_seconds, short_text};
-use crate::commands::upload::ConsentArgs;
+use crate::arguments::ConsentArgs;
+use crate::arguments::{DataArgs, ProgramArgs, host_and_port, number, positive_seconds, short_text};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
 use crate::leaderboard::Address;
 use crate::machine::provenance;
 use crate::program::NamedProgram;
-use crate::screen::{Screen, quoted};
+use crate::screen::Screen;
 use crate::study::cell::{CellFilter, StudyCell};
 use crate::study::definition::{STUDIES, StudyDefinition, load, schema};
 use crate::study::folder::{FinishedCell, Folder, StudyPlan};
 use crate::study::matrix::Host;
+use crate::text::quoted;
 use crate::workload_file::is_file_name;
 
 const STUDIES_FOLDER: &str = "studies";
