@@ -11,28 +11,11 @@ use serde_json::json;
 
 use crate::child::{Child, How};
 use crate::data_folder::LocalData;
-use crate::doctor::Severity::{Fine, Note, Problem, Warning};
-use crate::doctor::{Circumstances, Diagnosis, DoctorArgs};
+use crate::doctor::circumstances::Severity::{Fine, Note, Problem, Warning};
+use crate::doctor::circumstances::{Circumstances, Diagnosis, DoctorArgs, Trial, TrialOutcome};
 
 /// Convolutions, pools and dense layers, if MNIST is available; otherwise two LSTMs on generated stories.
 const SMALL_WORKLOADS: [&str; 2] = ["caffe-mnist", "keras-babi-rnn"];
-
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Trial {
-    pub(crate) backend: &'static str,
-    /// Adapter index; `None` for backends with their own devices.
-    pub(crate) adapter: Option<usize>,
-    pub(crate) device: String,
-    pub(crate) software: bool,
-    pub(crate) outcome: TrialOutcome,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TrialOutcome {
-    Right,
-    Failed,
-    Untried,
-}
 
 /// Returns the named backends; without names, all except the slow reference and remote ones.
 pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>, EngineError> {

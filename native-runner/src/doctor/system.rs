@@ -7,8 +7,8 @@ use engine::{BACKENDS, BackendDefinition};
 use serde_json::json;
 use sysinfo::System;
 
-use crate::doctor::Severity::{Fine, Note, Warning};
-use crate::doctor::{Circumstances, Diagnosis};
+use crate::doctor::circumstances::Severity::{Fine, Note, Warning};
+use crate::doctor::circumstances::{Circumstances, Diagnosis};
 use crate::figures::mebibytes;
 use crate::machine::{Battery, operating_system};
 use crate::meter::processor_packages;

@@ -10,8 +10,7 @@ use engine::{
 use crate::workload_file::definition::{
     Add, BatchNorm, Conv2d, Embedding, FileLayer, LocalResponseNorm, Pool, Recurrent, With, WordScores,
 };
-use crate::workload_file::recipe::check_whole;
-use crate::workload_file::{KeyPath, Mistake};
+use crate::workload_file::place::{KeyPath, Mistake};
 
 /// Limit on the values that a layer outputs per sample.
 const MAX_VALUES: u64 = 1 << 22;
@@ -301,7 +300,7 @@ fn translate_layer(place: &KeyPath, layer: &FileLayer, input: Shape, set: &DataS
             let &Conv2d { filters, kernel_size: size, stride, padding, activation, .. } = convolution;
             if let Padding::Zeros(zeros) = padding {
                 let [rows, columns] = size.sides();
-                check_whole(&place.field("padding").field("zeros"), zeros, 0, rows.min(columns) - 1)?;
+                place.field("padding").field("zeros").check_whole(zeros, 0, rows.min(columns) - 1)?;
             }
             Node::Conv2d { filters, size, stride, padding, activation, weights: convolution.weights() }
         }
@@ -325,9 +324,9 @@ fn translate_layer(place: &KeyPath, layer: &FileLayer, input: Shape, set: &DataS
         }
         FileLayer::Embedding(embedding) => {
             let (units, first, words) = (embedding.units, embedding.first, input.features());
-            check_whole(&place.field("first"), first, 0, words - 1)?;
+            place.field("first").check_whole(first, 0, words - 1)?;
             let count = embedding.count.unwrap_or(words - first);
-            check_whole(&place.field("count"), count, 1, words - first)?;
+            place.field("count").check_whole(count, 1, words - first)?;
             let (zero_padding, initializer) = (embedding.zero_padding, embedding.initializer);
             Node::Embedding { vocabulary, units, first, count, zero_padding, initializer }
         }
@@ -354,7 +353,7 @@ fn translate_layer(place: &KeyPath, layer: &FileLayer, input: Shape, set: &DataS
 fn pool(place: &KeyPath, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
     let &Pool { size: side, padding, rounding, activation, .. } = pool;
     let stride = pool.stride.unwrap_or(side);
-    check_whole(&place.field("padding"), padding, 0, side - 1)?;
+    place.field("padding").check_whole(padding, 0, side - 1)?;
     if rounding == Rounding::Ceil && padding + stride > side {
         return place.field("rounding").refuse(
             "rounded up, a window could be outside the image: `stride` plus `padding` must not be larger than \

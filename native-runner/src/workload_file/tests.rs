@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::workload_file::definition::schema;
-use crate::workload_file::{Language, byte_of, load, parse, shown};
+use crate::workload_file::place::{Language, byte_of, shown};
+use crate::workload_file::{load, parse};
 
 fn documented(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
