@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use clap::Args;
 use console::Style;
-use engine::backends::wgsl::Features;
+use engine::backends::wgsl::{Details, Features};
 use engine::{AdapterChoice, BackendState, DATA_SETS, DataSetDefinition, WORKLOADS, Workload};
 use results::Adapter;
 use serde::Serialize;
@@ -22,38 +22,39 @@ const SCREEN: Screen = Screen::Output;
 
 pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
     #[derive(Serialize)]
-    struct AdapterListing<'a> {
+    struct AdapterListing {
         index: usize,
         default: bool,
         #[serde(flatten)]
-        adapter: &'a Adapter,
+        adapter: Adapter,
         features: Features,
     }
 
-    let adapters = pollster::block_on(engine::backends::adapters());
-    let features = pollster::block_on(engine::backends::wgsl::features());
-    let default = AdapterChoice::Any.choose(&adapters).ok();
+    let details = pollster::block_on(engine::backends::wgsl::details());
+    let adapters: Vec<Adapter> = details.iter().map(|details| details.adapter.clone()).collect();
+    let used = AdapterChoice::Any.choose(&adapters).ok();
+    let listed = details.into_iter().enumerate().map(|(index, Details { adapter, features, .. })| AdapterListing {
+        index,
+        default: used == Some(index),
+        adapter,
+        features,
+    });
+    let listed: Vec<AdapterListing> = listed.collect();
     if arguments.json {
-        let listed = adapters.iter().zip(features).enumerate().map(|(index, (adapter, features))| AdapterListing {
-            index,
-            default: default == Some(index),
-            adapter,
-            features,
-        });
-        return print_json(&listed.collect::<Vec<_>>());
+        return print_json(&listed);
     }
-    if adapters.is_empty() {
+    if listed.is_empty() {
         let advice = "This machine offers no adapter to this program. Is a GPU driver with Vulkan, Metal or DX12 \
                       installed? `native-runner doctor` lists what is installed and missing. `--backend reference` \
                       trains on the processor, slowly.";
         return SCREEN.prose("", advice, 0);
     }
-    for (index, adapter) in adapters.iter().enumerate() {
+    for AdapterListing { index, default, adapter, features } in listed {
         SCREEN.prose(&format!("{index:>2}  "), &SCREEN.bold(&adapter.name), 4)?;
         let mut facts = vec![adapter.kind.name().to_owned(), adapter.api.clone()];
         facts.extend(Some(format!("driver {}", adapter.driver)).filter(|_| !adapter.driver.is_empty()));
-        facts.extend(offered(features[index]));
-        if default == Some(index) {
+        facts.extend(offered(features));
+        if default {
             facts.push("used by default".to_owned());
         }
         if adapter.software {

@@ -96,7 +96,7 @@ pub(crate) fn workload(definition: &WorkloadDefinition, content: &FileValue) -> 
     let name = name(&root.field("name"), &definition.name)?;
     let title = line(&root.field("title"), &definition.title, 100)?;
     let description = line(&root.field("description"), &definition.description, 1000)?;
-    let set = data_set(&root.field("data_set"), &definition.data_set.0)?;
+    let set = data_set(&root.field("data_set"), &definition.data_set)?;
     check_samples(&root, definition, set)?;
     let (input, shape) = input(&root.field("preprocessing"), &definition.preprocessing, set)?;
     if let Schedule::Linear { points } = &definition.optimizer.schedule {
