@@ -278,8 +278,8 @@ pub(crate) struct ReadyProgram {
     pub(crate) framework: &'static str,
     file: &'static str,
     keras_backend: Option<&'static str>,
+    /// Python modules, which have the names of their packages.
     modules: &'static [&'static str],
-    packages: &'static str,
 }
 
 pub(crate) const READY: &[ReadyProgram] = &[
@@ -288,8 +288,7 @@ pub(crate) const READY: &[ReadyProgram] = &[
         framework: "PyTorch, eager",
         file: "pytorch_program.py",
         keras_backend: None,
-        modules: &["numpy", "torch"],
-        packages: "torch numpy",
+        modules: &["torch", "numpy"],
     },
     ReadyProgram {
         name: "keras-jax",
@@ -297,7 +296,6 @@ pub(crate) const READY: &[ReadyProgram] = &[
         file: "keras_program.py",
         keras_backend: Some("jax"),
         modules: &["keras", "jax"],
-        packages: "keras jax",
     },
     ReadyProgram {
         name: "keras-tensorflow",
@@ -305,7 +303,6 @@ pub(crate) const READY: &[ReadyProgram] = &[
         file: "keras_program.py",
         keras_backend: Some("tensorflow"),
         modules: &["keras", "tensorflow"],
-        packages: "keras tensorflow",
     },
 ];
 
@@ -349,7 +346,7 @@ impl ReadyProgram {
                  Python",
                 self.modules.join(" and "),
                 tried.join(", "),
-                self.packages
+                self.modules.join(" ")
             )
         })
     }

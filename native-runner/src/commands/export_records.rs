@@ -182,16 +182,3 @@ impl RecordFormat {
         Self::from_str(file.extension()?.to_str()?, true).ok()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_ending_of_a_file_says_its_format() {
-        let of = |name: &str| RecordFormat::of(Path::new(name));
-        assert_eq!(of("a/b.parquet"), Some(RecordFormat::Parquet));
-        assert_eq!((of("b.CSV"), of("b.md")), (Some(RecordFormat::Csv), Some(RecordFormat::Markdown)));
-        assert_eq!((of("-"), of("b.xlsx"), of("csv")), (None, None, None));
-    }
-}

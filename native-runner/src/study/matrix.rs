@@ -102,7 +102,7 @@ fn backends(matrix: &Matrix, programs: &[&str], machine: Host) -> Vec<String> {
     let is_usable = |name: &&str| *name != REFERENCE && (*name != BURN_REMOTE || machine.has_remote);
     let all = || BACKENDS.iter().map(|backend| backend.name).filter(is_usable).chain(programs.iter().copied());
     let expand = |name: &str| if name == ALL { all().map(str::to_owned).collect() } else { vec![name.to_owned()] };
-    matrix.backends.iter().flat_map(|name| expand(&name.0)).collect()
+    matrix.backends.iter().flat_map(|name| expand(name)).collect()
 }
 
 fn threads(threads: &Threads, machine: Host) -> Vec<Option<NonZero<usize>>> {

@@ -158,16 +158,3 @@ pub(crate) fn arguments_of(arguments: &StudyArgs, plan: &StudyPlan, cell: &Study
     tell("--program-timeout", arguments.external.timeout.filter(|_| program.is_some()).map(|x| x.to_string()));
     words
 }
-
-#[cfg(test)]
-mod tests {
-    use super::scale;
-
-    #[test]
-    fn a_scale_shortens_and_never_lengthens() {
-        assert_eq!((scale("0.01"), scale("1")), (Ok(0.01), Ok(1.0)));
-        for wrong in ["0", "-1", "1.5", "x", "nan"] {
-            assert!(scale(wrong).is_err(), "{wrong}");
-        }
-    }
-}
