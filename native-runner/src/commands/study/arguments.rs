@@ -1,16 +1,24 @@
-//! Arguments of a study, and the cells that they select.
+//! Arguments of a study, the cells that they select, and what prevents these from running.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
+use engine::DataSource;
+use indicatif::ProgressBar;
 
 use crate::arguments::{ConsentArgs, DataArgs, ProgramArgs, host_and_port, number, positive_seconds, short_text};
+use crate::child::Child;
+use crate::data_folder::{Availability, LocalData, fetching};
 use crate::failure::Failure;
 use crate::json_output::JsonTarget;
 use crate::leaderboard::Address;
 use crate::program::NamedProgram;
-use crate::study::cell::{CellFilter, StudyCell};
+use crate::progress::spinner;
+use crate::screen::Screen;
+use crate::study::cell::{AXES, CellFilter, StudyCell};
 use crate::study::folder::{FinishedCell, StudyPlan, find_finished};
 use crate::text::quoted;
 use crate::workload_file::is_file_name;
@@ -134,4 +142,76 @@ pub(crate) fn arguments_of(arguments: &StudyArgs, plan: &StudyPlan, cell: &Study
     tell("--program", program.as_ref().map(NamedProgram::typed));
     tell("--program-timeout", arguments.external.timeout.filter(|_| program.is_some()).map(|x| x.to_string()));
     words
+}
+
+/// Returns the reason why each of the cells cannot run, if any.
+pub(crate) fn obstacles(
+    arguments: &StudyArgs,
+    plan: &StudyPlan,
+    cells: &[(usize, &StudyCell)],
+) -> Result<Vec<Option<String>>, Failure> {
+    let spinner = spinner();
+    let mut of_openings: BTreeMap<Vec<String>, Option<String>> = BTreeMap::new();
+    let mut of_data_sets: BTreeMap<&str, Option<String>> = BTreeMap::new();
+    let obstacle = |(_, cell): &(usize, &StudyCell)| {
+        let axes = AXES.iter().filter(|axis| axis.is_of_opening);
+        let opening = axes.map(|axis| axis.text(&cell.settings)).collect();
+        let found = of_openings.entry(opening).or_insert_with(|| check_opening(arguments, plan, cell, &spinner));
+        found.clone().or_else(|| {
+            let name = cell.settings.run()?.network().ok()?.data_set;
+            of_data_sets.entry(name).or_insert_with(|| check_data(name, arguments)).clone()
+        })
+    };
+    let obstacles: Vec<Option<String>> = cells.iter().map(obstacle).collect();
+    spinner.finish_and_clear();
+    match obstacles.first() {
+        Some(Some(first)) if cells.len() == plan.cells.len() && obstacles.iter().all(Option::is_some) => {
+            Err(Failure::Usage(format!("no cell of {} can run here: {first}", plan.name)))
+        }
+        _ => Ok(obstacles),
+    }
+}
+
+pub(crate) fn show_obstacles<'a>(
+    obstacles: impl Iterator<Item = &'a str>,
+    cells: usize,
+    screen: Screen,
+) -> Result<(), Failure> {
+    let mut stopped: BTreeMap<&str, usize> = BTreeMap::new();
+    obstacles.for_each(|obstacle| *stopped.entry(obstacle).or_default() += 1);
+    let mut stopped = stopped.iter();
+    stopped.try_for_each(|(why, count)| screen.caution(&format!("{count} of {cells} cells cannot run here: {why}")))
+}
+
+/// Opens the backend of a cell in a child process: a crash ends only the child, and no device stays open.
+fn check_opening(arguments: &StudyArgs, plan: &StudyPlan, cell: &StudyCell, spinner: &ProgressBar) -> Option<String> {
+    let asked = AXES.iter().filter(|axis| axis.is_of_opening && axis.is_asked_for(&cell.settings));
+    let name = asked.map(|axis| axis.text(&cell.settings)).collect::<Vec<_>>().join(" · ");
+    spinner.set_message(format!("opening {name}"));
+    let mut words = arguments_of(arguments, plan, cell);
+    words.push("--opens-only".to_owned());
+    let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
+    let ended = Child::start_cell(&words).and_then(|child| child.wait(timeout, &|| false, &mut |_| ()));
+    let reason = match ended {
+        // A cell that takes too long is reported later.
+        Ok(ended) => ended?.failure()?,
+        Err(error) => error.to_string(),
+    };
+    Some(if name.is_empty() { reason } else { format!("{name}: {reason}") })
+}
+
+/// Reads the data set as a run does. A missing one is no obstacle if a run fetches it.
+fn check_data(name: &str, arguments: &StudyArgs) -> Option<String> {
+    let set = engine::data_set(name)?;
+    let mut data = LocalData::new(&arguments.data);
+    match (data.availability(set), &arguments.data.folder) {
+        (Availability::Files { .. }, _) => pollster::block_on(data.load(set)).err().map(|error| error.to_string()),
+        (Availability::Missing, Some(folder)) => Some(format!(
+            "{} is not in {}; `{}` fetches it",
+            set.name,
+            folder.display(),
+            fetching(&set.name, Some(folder))
+        )),
+        (Availability::Missing, None) | (Availability::Generated | Availability::AlwaysGenerated, _) => None,
+    }
 }

@@ -1,7 +1,6 @@
 //! Studies: listing, planning, running and showing them.
 
 mod arguments;
-mod plan;
 mod run;
 mod table;
 
@@ -52,7 +51,7 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     if arguments.output.is_none() && !folder.exists() {
         mention_unfinished(&plan)?;
     }
-    if arguments.dry_run { plan::dry_run(arguments, &plan, &folder) } else { run::run(arguments, &plan, &folder) }
+    if arguments.dry_run { table::dry_run(arguments, &plan, &folder) } else { run::run(arguments, &plan, &folder) }
 }
 
 fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {

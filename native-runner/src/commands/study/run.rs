@@ -10,8 +10,9 @@ use results::{InputMode, RunRecord, Summary};
 use serde::Serialize;
 
 use crate::child::Child;
-use crate::commands::study::arguments::{StudyArgs, answer, arguments_of, resume, select_cells};
-use crate::commands::study::plan::{obstacles, show_obstacles};
+use crate::commands::study::arguments::{
+    StudyArgs, answer, arguments_of, obstacles, resume, select_cells, show_obstacles,
+};
 use crate::commands::study::table;
 use crate::commands::upload::Uploader;
 use crate::data_folder::LocalData;

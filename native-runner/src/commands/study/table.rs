@@ -1,15 +1,21 @@
 //! Cells of a study as text tables.
 
+use std::path::Path;
+
+use engine::SUITES;
 use results::comparison::Figures;
 use results::kernels::KernelSummary;
-use results::{RunRecord, WorkloadRecord, comparison};
+use results::{Length, RunRecord, WorkloadRecord, comparison};
+use serde::Serialize;
 
 use crate::commands::compare_table::{accuracy, device_memory, digits, host_memory};
+use crate::commands::study::arguments::{StudyArgs, answer, obstacles, select_cells, show_obstacles};
 use crate::failure::Failure;
 use crate::figures::{figure, list_peaks};
+use crate::json_output::{JsonTarget, to_json};
 use crate::screen::{Screen, TableColumn, TextTable};
 use crate::study::cell::{AXES, Axis, CellSettings, StudyCell, varying};
-use crate::study::folder::{CellEnding, FinishedCell, StudyPlan, find_finished};
+use crate::study::folder::{CellEnding, FinishedCell, Folder, StudyPlan, find_finished};
 
 /// Cells that differ only in their seeds, in one row of the table.
 struct SeedRow<'a> {
@@ -60,7 +66,7 @@ pub(crate) fn show(
 }
 
 /// Names each cell by the settings that differ.
-pub(crate) fn titles(settings: &[&CellSettings]) -> Vec<String> {
+fn titles(settings: &[&CellSettings]) -> Vec<String> {
     let mut axes = varying(settings.iter().copied());
     if let Some(first) = settings.first().filter(|_| axes.is_empty()) {
         axes.extend(AXES.iter().find(|axis| axis.is_asked_for(first)));
@@ -75,7 +81,7 @@ pub(crate) fn titles(settings: &[&CellSettings]) -> Vec<String> {
 }
 
 /// Lists the settings that all cells share.
-pub(crate) fn constants(settings: &[&CellSettings], scale: f64) -> String {
+fn constants(settings: &[&CellSettings], scale: f64) -> String {
     let Some(first) = settings.first() else { return String::new() };
     let varying = varying(settings.iter().copied());
     let is_same = |axis: &&Axis| axis.name != "seed" && varying.iter().all(|other| other.name != axis.name);
@@ -179,6 +185,91 @@ fn kernel_table(rows: &[SeedRow<'_>], titles: Vec<String>) -> TextTable {
         ],
     );
     TextTable { titles, ..table }
+}
+
+const DOCUMENT_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct PlanDocument<'a> {
+    schema_version: u32,
+    plan: &'a StudyPlan,
+    folder: &'a Path,
+    cells: Vec<PlannedCell<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlannedCell<'a> {
+    number: usize,
+    cell: &'a StudyCell,
+    /// True if the cell would run now; otherwise it has finished or has an obstacle.
+    would_run: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    obstacle: Option<String>,
+    /// Operations of the training, from shapes; null for kernels, and if the length is in seconds.
+    flops: Option<f64>,
+}
+
+/// Lists the cells with their work. Backends are opened; nothing is written or trained.
+pub(crate) fn dry_run(arguments: &StudyArgs, plan: &StudyPlan, folder: &Path) -> Result<(), Failure> {
+    arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
+    let asked = select_cells(arguments, plan)?;
+    let finished = Folder::read(folder, plan)?;
+    let is_missing = |cell: &StudyCell| answer(&finished, cell, arguments.retry_failed).is_none();
+    let missing: Vec<(usize, &StudyCell)> = asked.iter().copied().filter(|(_, cell)| is_missing(cell)).collect();
+    let mut obstacles = obstacles(arguments, plan, &missing)?.into_iter();
+    let listed = asked.iter().map(|&(number, cell)| {
+        let obstacle = if is_missing(cell) { obstacles.next().flatten() } else { None };
+        PlannedCell { number, cell, would_run: is_missing(cell) && obstacle.is_none(), obstacle, flops: flops(cell) }
+    });
+    let listed: Vec<PlannedCell<'_>> = listed.collect();
+    let screen = JsonTarget::screen_beside(arguments.json.as_ref());
+    show_plan(plan, &listed, screen)?;
+    let Some(target) = &arguments.json else { return Ok(()) };
+    target.write(&to_json(&PlanDocument { schema_version: DOCUMENT_VERSION, plan, folder, cells: listed })?)
+}
+
+fn flops(cell: &StudyCell) -> Option<f64> {
+    let run = cell.settings.run()?;
+    let workload = run.network().ok()?;
+    let samples = engine::data_set(workload.data_set)?.train.samples;
+    let batch_size = run.spec.batch_size.unwrap_or(workload.batch_size);
+    let batches = workload.batches(samples, batch_size).ok()?;
+    let steps = match run.spec.length {
+        Some(Length::Epochs(epochs)) => batches.steps_of_epochs(epochs.get()),
+        Some(Length::Steps(steps)) => steps.get(),
+        Some(Length::Seconds(_)) => return None,
+        None => batches.steps_of_epochs(SUITES[0].epochs),
+    };
+    let operations = workload.model.operations().ok()?;
+    Some(batches.samples_of_steps(steps) as f64 * operations.training_flops() as f64)
+}
+
+fn show_plan(plan: &StudyPlan, listed: &[PlannedCell<'_>], screen: Screen) -> Result<(), Failure> {
+    screen.prose(&format!("{}  ", screen.bold(&plan.name)), &plan.definition.title, 2)?;
+    let settings: Vec<_> = listed.iter().map(|listed| &listed.cell.settings).collect();
+    screen.prose("", &constants(&settings, plan.scale), 0)?;
+    screen.line("")?;
+    screen.table(&plan_table(listed, &settings))?;
+    screen.line("")?;
+    show_obstacles(listed.iter().filter_map(|of| of.obstacle.as_deref()), listed.len(), screen)?;
+    let missing = listed.iter().filter(|listed| listed.would_run).count();
+    let would_run = match missing {
+        0 => format!("All {} cells are finished.", listed.len()),
+        _ => format!("{missing} of {} cells would run.", listed.len()),
+    };
+    screen.prose("", &would_run, 0)
+}
+
+fn plan_table(listed: &[PlannedCell<'_>], settings: &[&CellSettings]) -> TextTable {
+    let titled: Vec<(String, &PlannedCell<'_>)> = titles(settings).into_iter().zip(listed).collect();
+    TextTable::of(
+        &titled,
+        |(title, of)| format!("{:>3}  {title}", of.number),
+        &[
+            ("work\nGFLOP", &|(_, of)| Some(format!("{:.0}", of.flops? / 1e9))),
+            ("state", &|(_, of)| (!of.would_run && of.obstacle.is_none()).then(|| "finished".to_owned())),
+        ],
+    )
 }
 
 #[cfg(test)]
