@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use std::{fmt, fs, thread};
 
 use async_trait::async_trait;
+use data_sets::files::{hex, sha256_hex};
 use engine::{Commitment, PendingAnswer, Registration, Witness};
 use futures_channel::oneshot;
 use results::Beacon;
@@ -18,14 +19,12 @@ use results::api::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use ureq::http::{Request, Response, StatusCode, Uri, header, request};
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, AsSendBody, Body, http};
 
 use crate::failure::LeaderboardError;
 use crate::machine::cache;
-use crate::text::hex;
 
 const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
@@ -289,7 +288,7 @@ impl UploadKey {
     }
 
     fn in_folder(json: &str, folder: Option<PathBuf>) -> Result<Self, getrandom::Error> {
-        let file = folder.map(|folder| folder.join(hex(&Sha256::digest(json))));
+        let file = folder.map(|folder| folder.join(sha256_hex(json.as_bytes())));
         let is_whole = |word: &String| word.len() == 2 * BYTES && word.bytes().all(|byte| byte.is_ascii_hexdigit());
         if let Some(word) = file.as_ref().and_then(|file| fs::read_to_string(file).ok()).filter(is_whole) {
             return Ok(Self { word, file });

@@ -15,15 +15,14 @@ use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
 use async_trait::async_trait;
+use data_sets::files::sha256_hex;
 use engine::backends::external::{ExternalBackend, Message};
 use engine::backends::{Opening, external};
 use engine::{Backend, Clock, EngineError};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::json_output::replace_file;
 use crate::machine::cache;
-use crate::text::hex;
 
 /// Lines of standard error that are kept for an error message.
 const LAST_LINES: usize = 12;
@@ -359,14 +358,8 @@ fn candidates(named: &OsStr) -> Vec<PathBuf> {
 
 /// Digest of all files, so that each version of this program has its own folder.
 fn digest() -> String {
-    let mut digest = Sha256::new();
-    for (name, text) in FILES {
-        digest.update(name);
-        digest.update([0]);
-        digest.update(text);
-        digest.update([0]);
-    }
-    hex(&digest.finalize()[..8])
+    let files: String = FILES.iter().map(|(name, text)| format!("{name}\0{text}\0")).collect();
+    sha256_hex(files.as_bytes())[..16].to_owned()
 }
 
 /// Writes each file that is missing or was changed.

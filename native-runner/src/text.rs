@@ -1,16 +1,4 @@
-//! Formatting and comparison of words.
-
-use std::fmt::Display;
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Formats a count of things, such as `1 step` or `2 steps`.
-pub(crate) fn plural(count: impl Display, what: &str) -> String {
-    let count = count.to_string();
-    format!("{count} {what}{}", if count == "1" { "" } else { "s" })
-}
+//! Words of a command line: quoting, and suggestions for mistyped names.
 
 /// Quotes a word for a shell if necessary.
 pub(crate) fn quoted(word: &str) -> String {

@@ -178,7 +178,7 @@ fn table(report: &StepsReport) -> TextTable {
             ("arithmetic", &|(.., of, _)| Some(figure("flops_per_second", of.flops_per_second))),
             ("of peak", &|(.., of, _)| of.peak_share.map(percent)),
             ("to fastest", &|(.., of, _)| Some(format!("{:.3}", of.ratio_to_fastest))),
-            ("memory", &|(.., of, _)| Some(mebibytes(of.device_memory_bytes))),
+            ("memory", &|(.., of, _)| Some(mebibytes(of.device_memory_bytes as f64))),
             ("cliff", &cliff),
         ],
     );

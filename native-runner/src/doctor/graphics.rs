@@ -81,7 +81,7 @@ fn judge_adapter(index: usize, details: &Details, default: bool) -> Diagnosis {
         0 => "no cooperative matrices".to_owned(),
         side => format!("cooperative matrices of {side} × {side}"),
     });
-    let [buffer, binding] = [limits.buffer_bytes, limits.binding_bytes].map(mebibytes);
+    let [buffer, binding] = [limits.buffer_bytes, limits.binding_bytes].map(|bytes| mebibytes(bytes as f64));
     facts.push(format!("buffers of {buffer}, bindings of {binding}"));
     facts.extend(default.then(|| "used by default".to_owned()));
     let sentence = format!("{}.", facts.join(" · "));

@@ -18,6 +18,8 @@ use serde_json::Value;
 use sysinfo::System;
 
 pub(crate) use crate::doctor::circumstances::DoctorArgs;
+use view::text::counted;
+
 use crate::doctor::circumstances::Severity::{Fine, Note, Problem, Warning};
 use crate::doctor::circumstances::{Circumstances, Diagnosis, Listing, Trial, TrialOutcome};
 use crate::doctor::graphics::list_in_child;
@@ -26,7 +28,6 @@ use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::{self, provenance};
 use crate::progress::spinner;
 use crate::screen::Screen;
-use crate::text::plural;
 
 type Examine = fn(&mut Circumstances<'_>) -> Vec<Diagnosis>;
 /// Name, title, and examinations with what is shown while they run.
@@ -164,7 +165,7 @@ fn show(report: &DoctorReport, screen: Screen) -> Result<(), Failure> {
         screen.line(&format!("  {}", screen.bold(command)))?;
     }
     let counts = counts.iter().filter(|(.., count)| *count > 0);
-    let counts = counts.map(|(word, _, count)| plural(*count, word)).collect::<Vec<_>>().join(", ");
+    let counts = counts.map(|(word, _, count)| counted(*count, word)).collect::<Vec<_>>().join(", ");
     screen.prose("  ", if counts.is_empty() { "no problems, no warnings" } else { &counts }, 2)
 }
 

@@ -12,13 +12,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use data_sets::files::sha256_hex;
 use engine::Workload;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
-use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
-use crate::text::hex;
 use crate::workload_file::definition::WorkloadDefinition;
 use crate::workload_file::place::{FileValue, Language, byte_of, shown};
 
@@ -51,7 +50,7 @@ pub(crate) fn load_with_digest(path: &Path) -> Result<(Workload, String), Failur
     }
     let text = results::decode(&bytes).map_err(|error| Failure::Usage(format!("{file} is not text: {error}")))?;
     let workload = parse(&file, text, language).map_err(Failure::Usage)?;
-    let sha256 = hex(&Sha256::digest(text));
+    let sha256 = sha256_hex(text.as_bytes());
     Ok((workload, sha256))
 }
 

@@ -1,6 +1,6 @@
 //! Arguments of a comparison, and the records that they select.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::path::{Path, PathBuf};
 
@@ -68,7 +68,7 @@ fn choose(
 ) -> Result<Option<String>, Failure> {
     let CompareRecordsArgs { baseline_commit, allow_mismatch, .. } = arguments;
     let all = baseline.records.len();
-    let (mut other_devices, mut other_suites, mut candidates_too) = (0, 0, 0);
+    let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
     let mut fitting = Vec::new();
     for kept in mem::take(&mut baseline.records) {
         let is_like = |is_same: &dyn Fn(&RunRecord) -> bool| candidates.iter().any(|other| is_same(&other.record));
@@ -76,14 +76,18 @@ fn choose(
         let is_of_suite = is_like(&|other| other.suite == *suite || *allow_mismatch && other.suite.name == suite.name);
         let device = regression::device(&kept.record);
         let is_of_device = *allow_mismatch || is_like(&|other| regression::device(other) == device);
-        if kept.is_of_folder && is_like(&|other| *other == kept.record) {
-            candidates_too += 1;
-        } else if kept.is_of_folder && !is_of_suite {
-            other_suites += 1;
-        } else if kept.is_of_folder && !is_of_device {
-            other_devices += 1;
+        let misfit = if !kept.is_of_folder {
+            None
+        } else if is_like(&|other| *other == kept.record) {
+            Some("that are also in the candidate")
+        } else if !is_of_suite {
+            Some("from other suites or versions")
         } else {
-            fitting.push(kept);
+            (!is_of_device).then_some("from other devices")
+        };
+        match misfit {
+            Some(what) => *left_out.entry(what).or_default() += 1,
+            None => fitting.push(kept),
         }
     }
     let commits = commits(&fitting);
@@ -96,14 +100,10 @@ fn choose(
         }
     };
     let (chosen, others): (Vec<_>, Vec<_>) = fitting.into_iter().partition(is_chosen);
-    let left_out = [
-        (others.len(), "from other commits"),
-        (other_devices, "from other devices"),
-        (other_suites, "from other suites or versions"),
-        (candidates_too, "that are also in the candidate"),
-    ];
-    let left_out: Vec<String> =
-        left_out.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    if !others.is_empty() {
+        left_out.insert("from other commits", others.len());
+    }
+    let left_out: Vec<String> = left_out.iter().map(|(what, count)| format!("{count} {what}")).collect();
     let left_out = if left_out.is_empty() { String::new() } else { format!("Left out: {}.", left_out.join(", ")) };
     if chosen.is_empty() {
         return Err(nothing_left(candidates, baseline_commit.as_deref(), &commits, &left_out));

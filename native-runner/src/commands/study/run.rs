@@ -203,28 +203,26 @@ fn document(plan: &StudyPlan, folder: &Path, cells: &[&StudyCell], done: &[Finis
 fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell]) -> Result<(), Failure> {
     let leaderboard = submission.leaderboard.address().to_string();
     let mut missing: Vec<(&mut FinishedCell, String)> = Vec::new();
-    let mut left_out = [
-        (0_usize, "of external programs or networks from files are not uploaded, because they cannot be proven"),
-        (0, "of several devices are not uploaded, because leaderboards rank single devices"),
-        (0, "with streamed input are not uploaded, because leaderboards rank only resident input"),
-    ];
+    let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
     for finished in finished {
         let is_there = finished.uploads.iter().any(|upload| upload.leaderboard == leaderboard);
         let is_due = finished.ending == CellEnding::Completed && !is_there;
         let Some((settings, record)) = finished.settings.run().zip(finished.run()).filter(|_| is_due) else { continue };
-        if settings.is_of_external_program() || settings.file.is_some() {
-            left_out[0].0 += 1;
+        let why = if settings.is_of_external_program() || settings.file.is_some() {
+            "of external programs or networks from files are not uploaded, because they cannot be proven"
         } else if record.devices() > 1 {
-            left_out[1].0 += 1;
+            "of several devices are not uploaded, because leaderboards rank single devices"
         } else if record.input_mode() != InputMode::Resident {
-            left_out[2].0 += 1;
+            "with streamed input are not uploaded, because leaderboards rank only resident input"
         } else {
             let json = to_json(record)?;
             missing.push((finished, json));
-        }
+            continue;
+        };
+        *left_out.entry(why).or_default() += 1;
     }
     let screen = Screen::Error;
-    for (count, why) in left_out.iter().filter(|(count, _)| *count > 0) {
+    for (why, count) in left_out {
         screen.prose("", &format!("{count} {why}."), 0)?;
     }
     if missing.is_empty() {
