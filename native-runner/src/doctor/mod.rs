@@ -181,7 +181,7 @@ pub(crate) fn doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
     if report.verdict.trains { Ok(()) } else { Err(Failure::NothingTrains(report.verdict.sentence)) }
 }
 
-/// Lists adapters in a child process, because drivers may crash.
+/// Lists the adapters, which several examinations need.
 fn circumstances_of_this_machine(arguments: &DoctorArgs) -> Circumstances<'_> {
     let mut circumstances = Circumstances {
         arguments,

@@ -74,8 +74,8 @@ pub(crate) struct Matrix {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) limits: Vec<Length>,
     /// Threads of the backend `burn-flex`. Default: one per core.
-    #[serde(default, skip_serializing_if = "Threads::is_usual")]
-    pub(crate) threads: Threads,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) threads: Option<Threads>,
     /// Numbers of devices of the backend `wgsl` that share each batch. Default: the devices of the adapter, usually
     /// one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -105,18 +105,6 @@ pub(crate) enum UpTo {
     /// 1, its doublings, and the number of cores of the machine.
     #[serde(rename = "1..all")]
     All,
-}
-
-impl Threads {
-    fn is_usual(&self) -> bool {
-        matches!(self, Self::Counts(counts) if counts.is_empty())
-    }
-}
-
-impl Default for Threads {
-    fn default() -> Self {
-        Self::Counts(Vec::new())
-    }
 }
 
 const fn first_seed() -> u32 {

@@ -31,7 +31,7 @@ impl Host {
 
 fn expand_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Host) -> Result<Vec<StudyCell>, String> {
     let backends = backends(matrix, programs, machine);
-    let threads = threads(&matrix.threads, machine);
+    let threads = threads(matrix.threads.as_ref(), machine);
     let of_one = [
         ("threads", threads != [None], BURN_FLEX),
         ("devices", !matrix.devices.is_empty(), WGSL),
@@ -105,10 +105,11 @@ fn backends(matrix: &Matrix, programs: &[&str], machine: Host) -> Vec<String> {
     matrix.backends.iter().flat_map(|name| expand(name)).collect()
 }
 
-fn threads(threads: &Threads, machine: Host) -> Vec<Option<NonZero<usize>>> {
+fn threads(threads: Option<&Threads>, machine: Host) -> Vec<Option<NonZero<usize>>> {
     match threads {
-        Threads::Counts(counts) => own_or(counts, NonZero::<usize>::from),
-        Threads::UpTo(UpTo::All) => {
+        None => vec![None],
+        Some(Threads::Counts(counts)) => own_or(counts, NonZero::<usize>::from),
+        Some(Threads::UpTo(UpTo::All)) => {
             let doubled = std::iter::successors(Some(1_u16), |count| count.checked_mul(2));
             let below = doubled.take_while(|count| *count < machine.cores);
             below.chain([machine.cores]).map(|count| NonZero::new(usize::from(count))).collect()
