@@ -78,7 +78,8 @@ pub fn sha256_of(mut reader: impl Read) -> std::io::Result<String> {
     Ok(hex(&digest.finalize()))
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Returns the bytes in lowercase hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -14,10 +14,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use ureq::Agent;
 
-use crate::cli::DataArgs;
+use crate::arguments::DataArgs;
 use crate::failure::Failure;
+use crate::leaderboard;
+use crate::machine::cache;
 use crate::screen::Screen;
-use crate::{leaderboard, screen};
+use crate::text;
 
 /// Reads each data set once, from the first folder that has it.
 pub(crate) struct LocalData {
@@ -118,7 +120,7 @@ impl LocalData {
 }
 
 pub(crate) fn fetching(name: &str, folder: Option<&Path>) -> String {
-    let quoted = |folder: &Path| format!(" --data {}", screen::quoted(&folder.display().to_string()));
+    let quoted = |folder: &Path| format!(" --data {}", text::quoted(&folder.display().to_string()));
     format!("native-runner fetch-data {name}{}", folder.map(quoted).unwrap_or_default())
 }
 
@@ -207,11 +209,6 @@ pub(crate) fn make(sets: &[&str], folder: &Path, compressed: bool) -> Result<(),
     let store = if compressed { store } else { store.uncompressed() };
     store.ensure(false).map_err(|error| Failure::Incomplete(format!("{error:#}")))?;
     Ok(())
-}
-
-/// Returns Gradmark's folder in the user's cache, which `cargo xtask` uses too.
-pub(crate) fn cache() -> Option<PathBuf> {
-    Some(dirs::cache_dir()?.join("gradmark"))
 }
 
 struct Registry;

@@ -2,11 +2,7 @@ use std::fmt;
 
 use results::kernels::KernelReport;
 use results::measured::Outcome;
-pub(crate) use view::text::{figure, peak as amount};
-
-pub(crate) fn mebibytes(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
-}
+pub(crate) use view::text::{figure, mebibytes, peak as amount};
 
 pub(crate) fn list_peaks(report: &KernelReport) -> String {
     report.peaks.iter().map(|peak| amount(peak.unit, peak.value)).collect::<Vec<_>>().join(", ")
@@ -23,7 +19,7 @@ pub(crate) struct Unmeasured {
 
 impl Unmeasured {
     pub(crate) fn of<F, D: fmt::Display>(outcome: &Outcome<F, D>) -> Option<Self> {
-        let bytes = |bytes: u64| format!("{bytes} bytes, {}", mebibytes(bytes));
+        let bytes = |bytes: u64| format!("{bytes} bytes, {}", mebibytes(bytes as f64));
         let (reason, detail) = match outcome {
             Outcome::Measured(_) => return None,
             Outcome::DoesNotFit { what, needed_bytes, allowed_bytes } => {

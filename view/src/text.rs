@@ -1,5 +1,7 @@
 //! Formats numbers as text.
 
+use std::fmt::Display;
+
 use results::kernels::Unit;
 use results::metric;
 
@@ -83,8 +85,9 @@ pub fn epochs(value: f64) -> String {
 }
 
 /// Formats a count, such as `1 seed` or `2 seeds`.
-pub fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+pub fn counted(count: impl Display, what: &str) -> String {
+    let count = count.to_string();
+    format!("{count} {what}{}", if count == "1" { "" } else { "s" })
 }
 
 /// Formats a count of entries: `1 entry`, `2 entries`.

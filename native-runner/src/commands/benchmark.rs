@@ -4,7 +4,7 @@ use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefi
 use results::api::StartRun;
 use results::{InputMode, Outcome, RunRecord, RunSpec, SeedSource, Warning};
 
-use crate::cli::BenchmarkArgs;
+use crate::arguments::BenchmarkArgs;
 use crate::commands::compare::compare;
 use crate::commands::upload::{Uploader, keep, refused};
 use crate::data_folder::LocalData;

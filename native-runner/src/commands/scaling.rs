@@ -7,12 +7,13 @@ use clap::Args;
 use results::scaling::{AllReduce, Compute, Exchanged, ModelledStep, Observed, ScalingModel, Transport};
 use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::Serialize;
+use view::text::counted;
 
-use crate::cli::number;
+use crate::arguments::number;
 use crate::commands::report;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{Screen, TableColumn, TextColumn, TextTable, plural};
+use crate::screen::{Screen, TableColumn, TextColumn, TextTable};
 
 const DOCUMENT_VERSION: u32 = 1;
 
@@ -55,18 +56,8 @@ pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), |target| target.write(&to_json(&document)?))
 }
 
-const SCALING_EXAMPLES: &str = "\
-Examples:
-  native-runner scaling studies/gtdl-devices-2026-11-24
-                                                   predict 1,024 devices from one, two and four
-  native-runner scaling one.json --bandwidth 12e9 --latency 20e-6
-                                                   predict from one device and a given link
-  native-runner scaling                            predict 8 GPUs from published steps on 1, 2 and 4
-
-docs/SCALING.md describes the model and its sources. This command measures nothing.";
-
 #[derive(Debug, Args)]
-#[command(after_help = SCALING_EXAMPLES)]
+#[command(after_help = include_str!("../../help/scaling.txt").trim_end())]
 pub(crate) struct ScalingArgs {
     /// Folder of a study, folder of records, or file from `--json`, all of one kind of device [default: the published
     /// steps]
@@ -401,7 +392,7 @@ fn table_of_scaled(network: &ScaledNetwork) -> TextTable {
         ]
     });
     TextTable {
-        titles: of(AllReduce::Ring).map(|scaled| plural(scaled.devices, "device")).collect(),
+        titles: of(AllReduce::Ring).map(|scaled| counted(scaled.devices, "device")).collect(),
         columns: columns.collect(),
     }
 }
@@ -409,7 +400,7 @@ fn table_of_scaled(network: &ScaledNetwork) -> TextTable {
 fn table_of_published(rows: &[PublishedScaling]) -> TextTable {
     let published: TextColumn<'_, PublishedStep> =
         ("step\npublished", &|step| step.published_seconds.map(milliseconds));
-    let mut table = TextTable::of(&rows[0].steps, |step| plural(step.devices, "device"), &[published]);
+    let mut table = TextTable::of(&rows[0].steps, |step| counted(step.devices, "device"), &[published]);
     table.columns.extend(rows.iter().map(|row| {
         let cell = |step: &PublishedStep| {
             Some(format!("{} ({:.0} %)", milliseconds(step.model_seconds), 100.0 * step.model_efficiency))

@@ -10,7 +10,7 @@ use engine::{Backend, WORKLOADS, steps};
 use results::{FailureCause, Precision, Provenance};
 use serde::Serialize;
 
-use crate::cli::{ALL, AdapterArgs, DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision};
+use crate::arguments::{ALL, AdapterArgs, DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision};
 use crate::commands::compare_table::show_burn;
 use crate::data_folder::LocalData;
 use crate::device::{self, Unavailable, describe};
@@ -178,7 +178,7 @@ fn table(report: &StepsReport) -> TextTable {
             ("arithmetic", &|(.., of, _)| Some(figure("flops_per_second", of.flops_per_second))),
             ("of peak", &|(.., of, _)| of.peak_share.map(percent)),
             ("to fastest", &|(.., of, _)| Some(format!("{:.3}", of.ratio_to_fastest))),
-            ("memory", &|(.., of, _)| Some(mebibytes(of.device_memory_bytes))),
+            ("memory", &|(.., of, _)| Some(mebibytes(of.device_memory_bytes as f64))),
             ("cliff", &cliff),
         ],
     );
@@ -234,26 +234,8 @@ fn name_of(workload: &WorkloadSteps, size: &Size, entry: &EntrantSteps) -> Strin
     format!("{} in batches of {}, {}", workload.workload, size.batch_size, entry.backend)
 }
 
-const STEPS_EXAMPLES: &str = "\
-Examples:
-  native-runner steps                              measure every workload on every backend except the reference
-  native-runner steps --adapter cpu --workload keras-mnist-mlp,caffe-mnist --seconds-per-workload 3
-                                                   measure two workloads briefly on a software adapter
-  native-runner steps --backend wgsl,reference --reference-steps 2 --workload keras-mnist-mlp
-                                                   compare with two steps of the plain reference
-  native-runner steps --backend wgsl --precision f32,f16
-                                                   measure the gain of 16-bit storage
-  native-runner steps --backend wgsl --precision f16,f16-matrix
-                                                   measure the gain of matrix units
-  native-runner steps --workload keras-mnist-cnn --batch-sizes 1..4096
-                                                   find batch sizes with slower samples
-
-The windows of the backends take turns. First losses are compared with the plain reference before timing;
-a wrong backend is not timed and ends the program with status 3. Sizes that do not fit are listed with
-their requirements and limits.";
-
 #[derive(Debug, Args)]
-#[command(after_help = STEPS_EXAMPLES)]
+#[command(after_help = include_str!("../../help/steps.txt").trim_end())]
 pub(crate) struct StepsArgs {
     /// Workloads to measure, separated by commas [default: all]
     #[arg(long = "workload", value_name = "A,B", value_delimiter = ',')]

@@ -8,12 +8,14 @@ use results::api::{AcceptedRun, Note};
 use results::open_data::LICENCE_ADDRESS;
 use results::{InputMode, RunRecord};
 
-use crate::cli::positive_seconds;
+use crate::arguments::ConsentArgs;
 use crate::failure::Failure;
+use crate::failure::LeaderboardError;
 use crate::json_output::{self, to_json};
-use crate::leaderboard::{Address, LeaderboardClient, LeaderboardError, UploadKey, clean};
+use crate::leaderboard::{Address, LeaderboardClient, UploadKey, clean};
 use crate::records::read_one;
-use crate::screen::{Screen, quoted};
+use crate::screen::Screen;
+use crate::text::quoted;
 
 pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
     let mut record = read_one(&arguments.file)?;
@@ -50,17 +52,6 @@ pub(crate) struct UploadArgs {
     pub(crate) unverified: bool,
     #[command(flatten)]
     pub(crate) consent: ConsentArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Upload")]
-pub(crate) struct ConsentArgs {
-    /// Upload without asking
-    #[arg(long)]
-    pub(crate) yes: bool,
-    /// Seconds to wait for each answer of the leaderboard
-    #[arg(long, value_name = "X", default_value_t = 60.0, value_parser = positive_seconds)]
-    upload_timeout: f64,
 }
 
 /// Longest wait for a verdict, which takes seconds on an idle server.

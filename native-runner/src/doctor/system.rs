@@ -7,8 +7,8 @@ use engine::{BACKENDS, BackendDefinition};
 use serde_json::json;
 use sysinfo::System;
 
-use crate::doctor::Severity::{Fine, Note, Warning};
-use crate::doctor::{Circumstances, Diagnosis};
+use crate::doctor::circumstances::Severity::{Fine, Note, Warning};
+use crate::doctor::circumstances::{Circumstances, Diagnosis};
 use crate::figures::mebibytes;
 use crate::machine::{Battery, operating_system};
 use crate::meter::processor_packages;
@@ -152,7 +152,7 @@ fn judge_memory(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Di
     let container = container.filter(|(total, _)| (1..machine.0).contains(total));
     let (total, free) = container.map_or(machine, |(total, free)| (total, free.min(machine.1)));
     let whose = if container.is_some() { " that this container may use" } else { "" };
-    let sentence = format!("{} of memory{whose}, {} of it free.", mebibytes(total), mebibytes(free));
+    let sentence = format!("{} of memory{whose}, {} of it free.", mebibytes(total as f64), mebibytes(free as f64));
     let details = json!({ "total_bytes": total, "free_bytes": free, "limited": container.is_some() });
     let finding = if free < MIN_FREE_BYTES {
         Diagnosis::new(Warning, "memory", format!("{sentence} The larger networks may not fit."))

@@ -4,14 +4,13 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use data_sets::files::sha256_hex;
 use engine::{BatchPlan, KNOWN_BACKENDS, SUITES, Workload};
 use results::kernels::Suite;
 use results::{Length, Positive, RunSpec, SeedSource};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use view::text::counted;
 
-use crate::leaderboard::hex;
-use crate::screen::plural;
 use crate::workload_file;
 
 /// Adapter of a backend without a choice of devices.
@@ -69,7 +68,7 @@ impl CellSettings {
 
     fn id(&self) -> String {
         let json = serde_json::to_vec(self).expect("text and numbers are always JSON");
-        let digest = hex(&Sha256::digest(json)[..5]);
+        let digest = &sha256_hex(&json)[..10];
         match self {
             Self::Run(run) => format!("{}-{}-{digest}", run.workload(), run.spec.backend),
             Self::Kernels(kernels) => format!("kernels-{}-{digest}", kernels.suite.name()),
@@ -201,8 +200,8 @@ pub(crate) static AXES: [Axis; 15] = [
         default: Some("f32"),
         ..Axis::new("precision", |of| Some(of.precision.name().to_owned()), str::to_owned).of_opening()
     },
-    Axis::new("threads", |of| of.threads.map(|count| count.to_string()), |value| plural(value, "thread")).of_opening(),
-    Axis::new("devices", |of| of.devices.map(|count| count.to_string()), |value| plural(value, "device")).of_opening(),
+    Axis::new("threads", |of| of.threads.map(|count| count.to_string()), |value| counted(value, "thread")).of_opening(),
+    Axis::new("devices", |of| of.devices.map(|count| count.to_string()), |value| counted(value, "device")).of_opening(),
     Axis::new("input", |of| Some(of.input?.name().to_owned()), |value| format!("input {value}")).of_opening(),
     Axis {
         in_words: |value| if value == OWN { "own layout".to_owned() } else { value.to_owned() },

@@ -13,11 +13,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::cli::ALL;
+use crate::arguments::ALL;
 use crate::failure::Failure;
 use crate::program::NamedProgram;
-use crate::screen::did_you_mean;
 use crate::study::cell::{CellSettings, KernelSettings, StudyCell};
+use crate::text::did_you_mean;
 use crate::workload_file::is_file_name;
 
 /// A study: its question, and the runs that answer it.
@@ -59,7 +59,8 @@ pub(crate) struct Matrix {
     /// Backends. `all` includes every external program, and every backend of the running program except the plain
     /// reference.
     #[serde(default = "usual_backends")]
-    pub(crate) backends: Vec<BackendName>,
+    #[schemars(schema_with = "backend_names")]
+    pub(crate) backends: Vec<String>,
     /// Adapters, as in `--adapter` of a run.
     #[serde(default = "usual_adapters")]
     pub(crate) adapters: Vec<String>,
@@ -73,8 +74,8 @@ pub(crate) struct Matrix {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) limits: Vec<Length>,
     /// Threads of the backend `burn-flex`. Default: one per core.
-    #[serde(default, skip_serializing_if = "Threads::is_usual")]
-    pub(crate) threads: Threads,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) threads: Option<Threads>,
     /// Numbers of devices of the backend `wgsl` that share each batch. Default: the devices of the adapter, usually
     /// one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -106,24 +107,12 @@ pub(crate) enum UpTo {
     All,
 }
 
-impl Threads {
-    fn is_usual(&self) -> bool {
-        matches!(self, Self::Counts(counts) if counts.is_empty())
-    }
-}
-
-impl Default for Threads {
-    fn default() -> Self {
-        Self::Counts(Vec::new())
-    }
-}
-
 const fn first_seed() -> u32 {
     1
 }
 
-fn usual_backends() -> Vec<BackendName> {
-    vec![BackendName(BACKENDS[0].name.to_owned())]
+fn usual_backends() -> Vec<String> {
+    vec![BACKENDS[0].name.to_owned()]
 }
 
 fn usual_adapters() -> Vec<String> {
@@ -166,10 +155,9 @@ impl StudyDefinition {
         }
 
         let names: Vec<WorkloadName> = files.iter().map(|file| WorkloadName(file.display().to_string())).collect();
-        let backends: Vec<BackendName> = backends.iter().cloned().map(BackendName).collect();
         for matrix in &mut self.matrix {
             replace(&mut matrix.workloads, &names);
-            replace(&mut matrix.backends, &backends);
+            replace(&mut matrix.backends, backends);
             replace(&mut matrix.adapters, adapters);
         }
         self.kernels.iter_mut().for_each(|kernels| replace(&mut kernels.adapters, adapters));
@@ -187,9 +175,9 @@ impl StudyDefinition {
 
     pub(crate) fn check_backends(&self) -> Result<(), String> {
         let programs = self.programs.keys().map(String::as_str);
-        let known: Vec<&str> = BackendName::own().into_iter().chain(programs).collect();
+        let known: Vec<&str> = own_backends().into_iter().chain(programs).collect();
         for (number, matrix) in (1..).zip(&self.matrix) {
-            if let Some(BackendName(name)) = matrix.backends.iter().find(|name| !known.contains(&name.0.as_str())) {
+            if let Some(name) = matrix.backends.iter().find(|name| !known.contains(&name.as_str())) {
                 return Err(format!(
                     "[[matrix]] {number}: there is no backend `{name}`; available: {}. Add an external program with \
                      --program or [programs]{}",
@@ -262,31 +250,16 @@ impl JsonSchema for WorkloadName {
     }
 }
 
-/// Backend, [`ALL`], or an external program. The study names programs elsewhere, so the name is checked once the whole
-/// file is read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct BackendName(pub(crate) String);
-
-impl BackendName {
-    /// Returns the names that are known without a definition in the study.
-    pub(crate) fn own() -> Vec<&'static str> {
-        KNOWN_BACKENDS.iter().map(|backend| backend.name).chain([ALL]).collect()
-    }
+/// Returns the names of backends that are known without a definition in the study.
+fn own_backends() -> Vec<&'static str> {
+    KNOWN_BACKENDS.iter().map(|backend| backend.name).chain([ALL]).collect()
 }
 
-impl JsonSchema for BackendName {
-    fn schema_name() -> Cow<'static, str> {
-        "Backend".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "anyOf": [
-                { "type": "string", "enum": Self::own() },
-                { "type": "string", "description": "an external program of [programs], or of --program" },
-            ]
-        })
-    }
+/// The study names programs elsewhere, so names are checked once the whole file is read.
+fn backend_names(_: &mut SchemaGenerator) -> Schema {
+    let own = json_schema!({ "type": "string", "enum": own_backends() });
+    let text = "an external program of [programs], or of --program";
+    json_schema!({ "type": "array", "items": { "anyOf": [own, { "type": "string", "description": text }] } })
 }
 
 struct NameOfWorkload;
@@ -399,12 +372,12 @@ mod tests {
     fn options_replace_the_studys_own_values() {
         let definition = StudyDefinition::parse(SMALL).unwrap();
         let Matrix { backends, seeds, .. } = &definition.matrix[0];
-        assert_eq!((backends[0].0.as_str(), seeds.as_slice()), (BACKENDS[0].name, [1].as_slice()), "the defaults");
+        assert_eq!((backends[0].as_str(), seeds.as_slice()), (BACKENDS[0].name, [1].as_slice()), "the defaults");
         assert_eq!(definition.clone().with_options(&[], &[], &[], &[]), definition);
         let files = ["a/mine.toml".into(), "other.json".into()];
         let other = definition.with_options(&files, &["burn-flex".to_owned()], &["cpu".to_owned()], &[]);
         let Matrix { workloads, backends, adapters, .. } = &other.matrix[0];
-        assert_eq!((backends[0].0.as_str(), adapters[0].as_str()), ("burn-flex", "cpu"));
+        assert_eq!((backends[0].as_str(), adapters[0].as_str()), ("burn-flex", "cpu"));
         assert!(workloads.iter().map(|name| name.0.as_str()).eq(["a/mine.toml", "other.json"]));
     }
 

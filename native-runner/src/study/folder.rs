@@ -402,6 +402,10 @@ impl FinishedCell {
     }
 }
 
+pub(crate) fn find_finished<'a>(finished: &'a [FinishedCell], cell: &StudyCell) -> Option<&'a FinishedCell> {
+    finished.iter().find(|finished| finished.id == cell.id)
+}
+
 fn workload_ending(workload: &WorkloadRecord) -> (CellEnding, Option<String>) {
     match &workload.outcome {
         Outcome::Completed => (CellEnding::Completed, None),

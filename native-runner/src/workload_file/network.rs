@@ -7,11 +7,8 @@ use engine::{
     Shape, Source,
 };
 
-use crate::workload_file::definition::{
-    Add, BatchNorm, Conv2d, Embedding, FileLayer, LocalResponseNorm, Pool, Recurrent, With, WordScores,
-};
-use crate::workload_file::recipe::check_whole;
-use crate::workload_file::{KeyPath, Mistake};
+use crate::workload_file::definition::{Conv2d, FileLayer, Pool, Recurrent};
+use crate::workload_file::place::{KeyPath, Mistake};
 
 /// Limit on the values that a layer outputs per sample.
 const MAX_VALUES: u64 = 1 << 22;
@@ -121,14 +118,12 @@ impl<'f> NetworkBuilder<'f> {
     fn node(&mut self, place: &KeyPath, name: &str, layer: &FileLayer) -> Result<(), Mistake> {
         let read = match layer {
             // The words of a story are read unchanged, at any position in the network.
-            FileLayer::Embedding(_) => LayerInput { source: Source::Data, is_flat: false },
+            FileLayer::Embedding { .. } => LayerInput { source: Source::Data, is_flat: false },
             _ => self.current,
         };
         self.check_input(place, name, layer, read)?;
         let mut inputs = vec![read.source];
-        if let FileLayer::Add(Add { with, .. })
-        | FileLayer::Concatenate(With { with })
-        | FileLayer::PixelProducts(With { with }) = layer
+        if let FileLayer::Add { with, .. } | FileLayer::Concatenate { with } | FileLayer::PixelProducts { with } = layer
         {
             let place = place.field("with");
             let reading = self.labelled(&place, with)?;
@@ -156,25 +151,25 @@ impl<'f> NetworkBuilder<'f> {
             let text = format!("its output is {made} per sample, but at most {MAX_VALUES} values are allowed");
             return place.refuse(text);
         }
-        let is_flat = read.is_flat && matches!(layer, FileLayer::Dropout(_));
+        let is_flat = read.is_flat && matches!(layer, FileLayer::Dropout { .. });
         self.current = LayerInput { source: Source::Node(node), is_flat };
         self.takes = Some(node);
         Ok(())
     }
 
     fn check_input(&self, place: &KeyPath, name: &str, layer: &FileLayer, read: LayerInput) -> Result<(), Mistake> {
-        if read.is_flat && !matches!(layer, FileLayer::Dense(_) | FileLayer::Dropout(_)) {
+        if read.is_flat && !matches!(layer, FileLayer::Dense(_) | FileLayer::Dropout { .. }) {
             return place.refuse(format!("`{name}` cannot read the output of `flatten`; only dense and dropout can"));
         }
         let (can_begin, wanted) = match (&self.set.origin, layer) {
             (Origin::Stories(_), layer) => {
-                (matches!(layer, FileLayer::Embedding(_)), "embedding, because samples are words")
+                (matches!(layer, FileLayer::Embedding { .. }), "embedding, because samples are words")
             }
             (
                 _,
                 FileLayer::Conv2d(_)
                 | FileLayer::Dense(_)
-                | FileLayer::Lstm(_)
+                | FileLayer::Lstm { .. }
                 | FileLayer::Gru(_)
                 | FileLayer::SimpleRnn(_),
             ) => (true, ""),
@@ -188,8 +183,8 @@ impl<'f> NetworkBuilder<'f> {
 
     /// Returns the node that a word layer shares vectors with.
     fn shared(&self, place: &KeyPath, layer: &FileLayer) -> Result<Option<usize>, Mistake> {
-        let (FileLayer::Embedding(Embedding { shares: Some(label), .. })
-        | FileLayer::WordScores(WordScores { shares: Some(label), .. })) = layer
+        let (FileLayer::Embedding { shares: Some(label), .. } | FileLayer::WordScores { shares: Some(label), .. }) =
+            layer
         else {
             return Ok(None);
         };
@@ -293,68 +288,64 @@ fn activation_of(layer: &mut Node) -> Option<&mut Activation> {
 fn translate_layer(place: &KeyPath, layer: &FileLayer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
     // Every word of a data set may be an answer: the words are its classes.
     let vocabulary = set.train.classes;
-    Ok(match layer {
-        FileLayer::Dense(dense) => {
+    Ok(match *layer {
+        FileLayer::Dense(ref dense) => {
             Node::Dense { units: dense.units, activation: dense.activation, weights: dense.weights() }
         }
-        FileLayer::Conv2d(convolution) => {
+        FileLayer::Conv2d(ref convolution) => {
             let &Conv2d { filters, kernel_size: size, stride, padding, activation, .. } = convolution;
             if let Padding::Zeros(zeros) = padding {
                 let [rows, columns] = size.sides();
-                check_whole(&place.field("padding").field("zeros"), zeros, 0, rows.min(columns) - 1)?;
+                place.field("padding").field("zeros").check_whole(zeros, 0, rows.min(columns) - 1)?;
             }
             Node::Conv2d { filters, size, stride, padding, activation, weights: convolution.weights() }
         }
-        FileLayer::MaxPool(window) => pool(place, PoolKind::Max, window)?,
-        FileLayer::AveragePool(window) => pool(place, PoolKind::Average, window)?,
-        FileLayer::Dropout(dropout) => Node::Dropout { rate: dropout.rate },
-        FileLayer::BatchNorm(norm) => {
-            let &BatchNorm { epsilon, momentum: keep, trained_scale, activation, bias_multipliers: bias } = norm;
+        FileLayer::MaxPool(ref window) => pool(place, PoolKind::Max, window)?,
+        FileLayer::AveragePool(ref window) => pool(place, PoolKind::Average, window)?,
+        FileLayer::Dropout { rate } => Node::Dropout { rate },
+        FileLayer::BatchNorm { epsilon, momentum: keep, trained_scale, activation, bias_multipliers: bias } => {
             Node::BatchNorm { epsilon, keep, trained_scale, bias, activation }
         }
-        FileLayer::LayerNorm(norm) => Node::LayerNorm { epsilon: norm.epsilon },
-        &FileLayer::LocalResponseNorm(LocalResponseNorm { radius, bias, alpha, beta }) => {
+        FileLayer::LayerNorm { epsilon } => Node::LayerNorm { epsilon },
+        FileLayer::LocalResponseNorm { radius, bias, alpha, beta } => {
             Node::LocalResponseNorm { radius, bias, alpha, beta }
         }
-        FileLayer::Lstm(lstm) => Node::Lstm { units: lstm.units, recurrent: lstm.recurrent_initializer },
-        &FileLayer::Gru(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
+        FileLayer::Lstm { units, recurrent_initializer: recurrent } => Node::Lstm { units, recurrent },
+        FileLayer::Gru(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
             Node::Gru { units, activation, recurrent }
         }
-        &FileLayer::SimpleRnn(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
+        FileLayer::SimpleRnn(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
             Node::SimpleRnn { units, activation, recurrent }
         }
-        FileLayer::Embedding(embedding) => {
-            let (units, first, words) = (embedding.units, embedding.first, input.features());
-            check_whole(&place.field("first"), first, 0, words - 1)?;
-            let count = embedding.count.unwrap_or(words - first);
-            check_whole(&place.field("count"), count, 1, words - first)?;
-            let (zero_padding, initializer) = (embedding.zero_padding, embedding.initializer);
+        FileLayer::Embedding { units, first, count, zero_padding, initializer, .. } => {
+            let words = input.features();
+            place.field("first").check_whole(first, 0, words - 1)?;
+            let count = count.unwrap_or(words - first);
+            place.field("count").check_whole(count, 1, words - first)?;
             Node::Embedding { vocabulary, units, first, count, zero_padding, initializer }
         }
-        FileLayer::PositionEmbedding(embedding) => Node::PositionEmbedding { initializer: embedding.initializer },
-        FileLayer::Attention(attention) => Node::Attention { heads: attention.heads },
-        FileLayer::Add(add) => Node::Add { activation: add.activation },
-        FileLayer::Concatenate(_) => Node::Concatenate,
-        FileLayer::PixelProducts(_) => Node::PixelProducts,
-        FileLayer::SentenceSum(sum) => Node::SentenceSum { words: sum.words },
-        FileLayer::WordScores(scores) => Node::WordScores { vocabulary, initializer: scores.initializer },
-        FileLayer::Softmax(softmax) => Node::Softmax { linear_until: softmax.linear_until },
+        FileLayer::PositionEmbedding { initializer } => Node::PositionEmbedding { initializer },
+        FileLayer::Attention { heads } => Node::Attention { heads },
+        FileLayer::Add { activation, .. } => Node::Add { activation },
+        FileLayer::Concatenate { .. } => Node::Concatenate,
+        FileLayer::PixelProducts { .. } => Node::PixelProducts,
+        FileLayer::SentenceSum { words } => Node::SentenceSum { words },
+        FileLayer::WordScores { initializer, .. } => Node::WordScores { vocabulary, initializer },
+        FileLayer::Softmax { linear_until } => Node::Softmax { linear_until },
         FileLayer::Transpose => Node::Transpose,
         FileLayer::Flatten
         | FileLayer::Relu
         | FileLayer::Tanh
         | FileLayer::Gelu
         | FileLayer::Label(_)
-        | FileLayer::From(_) => {
-            unreachable!("such words make no node")
-        }
+        | FileLayer::From(_) => unreachable!("such words make no node"),
     })
 }
 
 fn pool(place: &KeyPath, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
     let &Pool { size: side, padding, rounding, activation, .. } = pool;
     let stride = pool.stride.unwrap_or(side);
-    check_whole(&place.field("padding"), padding, 0, side - 1)?;
+    place.field("padding").check_whole(padding, 0, side - 1)?;
     if rounding == Rounding::Ceil && padding + stride > side {
         return place.field("rounding").refuse(
             "rounded up, a window could be outside the image: `stride` plus `padding` must not be larger than \
@@ -369,14 +360,15 @@ fn check_initializers(place: &KeyPath, layer: &FileLayer, input: Shape, reads_da
     const DIRAC: &str = "`dirac` copies channels, so only the kernel of a `conv2d` can use it";
     const WHITENED: &str = "`whitened_patches` is for a `conv2d` that reads color images directly";
     let no_bias = Initializer::GlorotUniform;
-    let (kernel, field, bias) = match layer {
-        FileLayer::Dense(dense) => (dense.kernel_initializer, "kernel_initializer", dense.bias_initializer),
-        FileLayer::Conv2d(conv2d) => (conv2d.kernel_initializer, "kernel_initializer", conv2d.bias_initializer),
-        FileLayer::Lstm(lstm) => (lstm.recurrent_initializer, "recurrent_initializer", no_bias),
-        FileLayer::Gru(of) | FileLayer::SimpleRnn(of) => (of.recurrent_initializer, "recurrent_initializer", no_bias),
-        FileLayer::Embedding(embedding) => (embedding.initializer, "initializer", no_bias),
-        FileLayer::PositionEmbedding(embedding) => (embedding.initializer, "initializer", no_bias),
-        FileLayer::WordScores(scores) => (scores.initializer, "initializer", no_bias),
+    let (kernel, field, bias) = match *layer {
+        FileLayer::Dense(ref dense) => (dense.kernel_initializer, "kernel_initializer", dense.bias_initializer),
+        FileLayer::Conv2d(ref conv2d) => (conv2d.kernel_initializer, "kernel_initializer", conv2d.bias_initializer),
+        FileLayer::Lstm { recurrent_initializer: of, .. }
+        | FileLayer::Gru(Recurrent { recurrent_initializer: of, .. })
+        | FileLayer::SimpleRnn(Recurrent { recurrent_initializer: of, .. }) => (of, "recurrent_initializer", no_bias),
+        FileLayer::Embedding { initializer, .. }
+        | FileLayer::PositionEmbedding { initializer }
+        | FileLayer::WordScores { initializer, .. } => (initializer, "initializer", no_bias),
         _ => return Ok(()),
     };
     let is_colour = reads_data && input.channels == 3;

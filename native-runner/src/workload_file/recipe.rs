@@ -9,9 +9,10 @@ use engine::{
 };
 use serde::de::IgnoredAny;
 
-use crate::screen::did_you_mean;
+use crate::text::did_you_mean;
 use crate::workload_file::definition::{LastBatch, PreprocessingOptions, TestViews, WorkloadDefinition};
-use crate::workload_file::{FileValue, KeyPath, Mistake, network};
+use crate::workload_file::network;
+use crate::workload_file::place::{FileValue, KeyPath, Mistake};
 
 /// Relative tolerance of early losses, the same as for built-in workloads.
 const LOSS_TOLERANCE: f64 = 1e-3;
@@ -64,7 +65,7 @@ fn check_bounds(value: &FileValue, place: &KeyPath, [around, field]: [&str; 2]) 
         FileValue::Number(number) => {
             let is_this = |name: &str| name == field || name.split_once('.') == Some((around, field));
             if let Some((least, most, _)) = WHOLE.iter().find(|(.., names)| names.split(' ').any(is_this)) {
-                return check_whole(place, *number, *least, *most);
+                return place.check_whole(*number, *least, *most);
             }
             let bound = BOUNDS.iter().find(|(_, names)| names.split(' ').any(is_this));
             bound.map_or(Ok(()), |(bound, _)| check_number(place, *number, *bound))
@@ -89,22 +90,13 @@ fn check_number(value: &KeyPath, number: f64, (allowed, is_allowed): Bound) -> R
     value.refuse(format!("must be {allowed}, but is {number}"))
 }
 
-/// Checks a number whose bounds may depend on other fields.
-pub(crate) fn check_whole(value: &KeyPath, number: impl Into<f64>, least: u32, most: u32) -> Result<(), Mistake> {
-    let number = number.into();
-    if (f64::from(least)..=f64::from(most)).contains(&number) {
-        return Ok(());
-    }
-    value.refuse(format!("must be from {least} to {most}, but is {number}"))
-}
-
 pub(crate) fn workload(definition: &WorkloadDefinition, content: &FileValue) -> Result<Workload, Mistake> {
     let root = KeyPath::default();
     check_bounds(content, &root, ["", ""])?;
     let name = name(&root.field("name"), &definition.name)?;
     let title = line(&root.field("title"), &definition.title, 100)?;
     let description = line(&root.field("description"), &definition.description, 1000)?;
-    let set = data_set(&root.field("data_set"), &definition.data_set.0)?;
+    let set = data_set(&root.field("data_set"), &definition.data_set)?;
     check_samples(&root, definition, set)?;
     let (input, shape) = input(&root.field("preprocessing"), &definition.preprocessing, set)?;
     if let Schedule::Linear { points } = &definition.optimizer.schedule {
@@ -188,11 +180,11 @@ fn check_samples(root: &KeyPath, definition: &WorkloadDefinition, set: &DataSetD
     let mut trained = all;
     if let Some(TrainingRange { first, samples }) = definition.training_samples {
         let range = root.field("training_samples");
-        check_whole(&range.field("first"), first, 0, all - 1)?;
-        check_whole(&range.field("samples"), samples, 1, all - first)?;
+        range.field("first").check_whole(first, 0, all - 1)?;
+        range.field("samples").check_whole(samples, 1, all - first)?;
         trained = samples;
     }
-    check_whole(&root.field("batch_size"), definition.batch_size, 1, trained.min(MAX_BATCH_SIZE))?;
+    root.field("batch_size").check_whole(definition.batch_size, 1, trained.min(MAX_BATCH_SIZE))?;
     if definition.last_batch == LastBatch::Wrap && definition.shuffle {
         return root.field("last_batch").refuse("`wrap` needs the order of the file: set `shuffle = false`");
     }

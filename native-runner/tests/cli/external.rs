@@ -171,7 +171,7 @@ fn what_cannot_be_is_said_before_anything_is_trained() {
     let nowhere = tempfile::tempdir().unwrap();
     let line = "--backend pytorch --program pytorch --workload keras-mnist-mlp --steps 1";
     let runner = Runner::new(line).env("GRADMARK_PYTHON", "").env("PATH", nowhere.path());
-    runner.run().expect_status(1).expect_errors(&["no Python has numpy and torch", "pip install torch numpy"]);
+    runner.run().expect_status(1).expect_errors(&["no Python has torch and numpy", "pip install torch numpy"]);
 
     // The last words of a program are shown.
     if cfg!(unix) {

@@ -101,7 +101,7 @@ fn a_folder_of_records_is_one_table_in_each_format() {
         runner.command().stdout(File::options().write(true).open("/dev/full").unwrap());
         runner.run().expect_status(1).expect_errors(&["standard output: "]);
     }
-    for name in ["all.csv", "all.parquet", "all.jsonl", "all.md"] {
+    for name in ["all.csv", "all.parquet", "all.jsonl", "all.md", "other.CSV"] {
         let finished = export(&folder, name).run().expect_status(0);
         finished.expect_errors(&["2 workloads of 2 runs."]);
     }

@@ -43,7 +43,7 @@ use tuning::Choices;
 /// Name that selects this backend.
 pub const NAME: &str = super::list::WGSL;
 
-pub use device::adapters::{Details, Features, Identity, Limits, adapters, details, features};
+pub use device::adapters::{Details, Features, Identity, Limits, adapters, details};
 
 /// A device with our kernels.
 pub struct WgslBackend {

@@ -30,12 +30,6 @@ pub struct Features {
     pub matrix_side: u32,
 }
 
-/// Returns the features of this machine's adapters, in index order.
-#[async_recursion(?Send)]
-pub async fn features() -> Vec<Features> {
-    enumerate().await.unwrap_or_default().iter().map(Features::of).collect()
-}
-
 /// Adapter properties that training depends on, as reported before the adapter is opened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Details {
