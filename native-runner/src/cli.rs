@@ -19,6 +19,38 @@ use crate::commands::trace::TraceArgs;
 use crate::commands::upload::UploadArgs;
 use crate::doctor::DoctorArgs;
 
+const EXAMPLES: &str = "\
+Examples:
+  native-runner                                    run the quick suite on the best GPU
+  native-runner --adapter integrated               … on the integrated one
+  native-runner --adapter cpu --workload keras-mnist-mlp --epochs 2
+                                                   … on a software adapter, one workload, two epochs
+  native-runner --workload-file my_network.toml    your own network, from a file
+  native-runner --json result.json                 store the record
+  native-runner --backend all --workload keras-mnist-mlp --epochs 2
+                                                   compare all backends of this machine, three seeds each
+  native-runner --backend wgsl,burn-flex --seeds 5 --output runs --json -
+                                                   compare two backends, five seeds each; store each record
+  native-runner --adapter all                      share each batch among all GPUs of this machine
+  native-runner --backend burn-remote --remote gpu1.example,gpu2.example
+                                                   share each batch among the devices of two other machines
+  native-runner --upload https://gradmark.example  upload the result to a leaderboard, after asking
+  native-runner adapters                           list the devices of this machine
+  native-runner study gtdl-batch-size --scale 0.01 run a published study at 1 % of its length
+  native-runner compare --baseline base head --fail-if-slower 5%
+                                                   check whether the second folder of records is slower
+  native-runner doctor                             check this installation and suggest fixes
+  native-runner trace --workload keras-mnist-mlp --backend wgsl --seed 4 --batch-size 16 --steps 20
+                                                   check that a device computes correctly
+
+Exit status:
+  0 success   1 unexpected error, or a workload or one of several backends could not be trained (the
+    other results are shown)
+  2 wrong usage, or unknown adapter, backend or workload
+  3 diverged or wrong results   4 device lost, out of memory, or too small for a workload (the other
+    results are shown)   5 upload refused   6 regression (compare)   7 a run would not work (doctor)
+  130 cancelled";
+
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("GRADMARK_COMMIT"), ")");
 
 // No argument has a long help, so `-h` and `--help` print the same compact page.
@@ -29,8 +61,7 @@ Trains real networks on real data with this machine's GPU and reports samples pe
 accuracy and time to accuracy. Without a subcommand it runs a suite of workloads.";
 
 #[derive(Debug, Parser)]
-#[command(name = "native-runner", version = VERSION, about = ABOUT)]
-#[command(after_help = include_str!("../help/native-runner.txt").trim_end())]
+#[command(name = "native-runner", version = VERSION, about = ABOUT, after_help = EXAMPLES)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]

@@ -136,8 +136,19 @@ fn shown(id: &str, workload: &WorkloadRecord) -> String {
     metric(id).expect("it is in the registry of metrics").text_of(&workload.summary)
 }
 
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  native-runner export studies/gtdl-batch-size-2026-11-24 -o batches.parquet
+                                                   typed records of a study for pandas, Polars, DuckDB or R
+  native-runner export runs -o runs.csv            all records of a folder for a spreadsheet
+  native-runner export a.json b.json -o both.jsonl whole records, one per line
+  native-runner export runs -o runs.md             the main metrics in Markdown
+  native-runner export runs -o - --format csv      write to standard output
+
+Each row is a workload of a run, trained or not. docs/columns.csv lists the unit and meaning of each column.";
+
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("../../help/export.txt").trim_end())]
+#[command(after_help = EXPORT_EXAMPLES)]
 pub(crate) struct ExportArgs {
     /// Folder of a study, folder of records, or file from `--json`; several make one table
     #[arg(value_name = "DIR|FILE", required = true)]

@@ -128,8 +128,19 @@ fn spread(timing: &Timing) -> String {
     format!("±{:.1} %", timing.relative_spread() * 100.0)
 }
 
+const KERNELS_EXAMPLES: &str = "\
+Examples:
+  native-runner kernels                            measure everything on the best GPU
+  native-runner kernels --suite gemm,conv,rnn      measure products only, in percent of the measured peak
+  native-runner kernels --suite memory,launch --adapter cpu --json
+                                                   measure bandwidth and launches of a software adapter
+  native-runner kernels --budget-seconds 20        include larger sizes
+
+Every product is compared with plain sums before it is timed; a wrong result is not timed and ends the
+program with status 3. Sizes that do not fit are listed with their requirements.";
+
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("../../help/kernels.txt").trim_end())]
+#[command(after_help = KERNELS_EXAMPLES)]
 pub(crate) struct KernelsArgs {
     /// Suites to measure, separated by commas [default: all]; products also measure the peak of arithmetic
     #[arg(long = "suite", value_name = "A,B", value_delimiter = ',', value_parser = suite)]

@@ -216,8 +216,16 @@ pub(crate) struct DataSetsArgs {
     pub(crate) data: DataArgs,
 }
 
+const WORKLOADS_EXAMPLES: &str = "\
+Examples:
+  native-runner workloads                          list the built-in workloads
+  native-runner workloads --workload-file my_network.toml
+                                                   check a file and show the size of its network
+  native-runner workloads --schema > workload.schema.json
+                                                   write the JSON Schema for editors";
+
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("../../help/workloads.txt").trim_end())]
+#[command(after_help = WORKLOADS_EXAMPLES)]
 pub(crate) struct WorkloadsArgs {
     /// TOML or JSON file of a network to show instead (docs/WORKLOADS.md). Repeatable
     #[arg(long = "workload-file", value_name = "FILE")]

@@ -90,8 +90,17 @@ fn rate(amount: u64, seconds: f64, unit: &str) -> String {
     figure("flops_per_second", amount as f64 / seconds).replace("FLOP", unit)
 }
 
+const PROFILE_EXAMPLES: &str = "\
+Examples:
+  native-runner profile --workload keras-mnist-mlp
+  native-runner profile --workload keras-mnist-cnn --batch-size 1024 --adapter cpu
+  native-runner profile --workload resnet20-cifar10 --seconds-per-launch 1 --json
+
+Each launch of a training step is repeated separately, so its inputs may already be in caches: the sum of the
+launches may be less than the step. Investigate launches that take long for their bytes and operations.";
+
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("../../help/profile.txt").trim_end())]
+#[command(after_help = PROFILE_EXAMPLES)]
 pub(crate) struct ProfileArgs {
     #[command(flatten)]
     pub(crate) workload: OneWorkloadArgs,

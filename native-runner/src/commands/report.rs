@@ -131,8 +131,20 @@ fn study(path: &Path, plan: StudyPlan, input: &mut Input) -> Result<(), Failure>
     Ok(())
 }
 
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  native-runner report studies/gtdl-batch-size-2026-11-24
+                                                   write report.html into a study's folder, finished or not
+  native-runner report runs -o runs.html           report on all records of a folder
+  native-runner report mine theirs.json --title \"Two machines\" -o both.html
+                                                   report on several folders and files
+  native-runner report all.json -o - > all.html    report on the output of `--backend all --json`
+
+The file is self-contained: no script, no network. Plots are SVG, and the file has their values as
+CSV. The findings are also printed.";
+
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("../../help/report.txt").trim_end())]
+#[command(after_help = REPORT_EXAMPLES)]
 pub(crate) struct ReportArgs {
     /// Folder of a study, folder of records, or file from `--json` (also of `kernels`); several make one report
     #[arg(value_name = "DIR|FILE", required = true)]

@@ -56,8 +56,18 @@ pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), |target| target.write(&to_json(&document)?))
 }
 
+const SCALING_EXAMPLES: &str = "\
+Examples:
+  native-runner scaling studies/gtdl-devices-2026-11-24
+                                                   predict 1,024 devices from one, two and four
+  native-runner scaling one.json --bandwidth 12e9 --latency 20e-6
+                                                   predict from one device and a given link
+  native-runner scaling                            predict 8 GPUs from published steps on 1, 2 and 4
+
+docs/SCALING.md describes the model and its sources. This command measures nothing.";
+
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("../../help/scaling.txt").trim_end())]
+#[command(after_help = SCALING_EXAMPLES)]
 pub(crate) struct ScalingArgs {
     /// Folder of a study, folder of records, or file from `--json`, all of one kind of device [default: the published
     /// steps]

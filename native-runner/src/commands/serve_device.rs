@@ -58,8 +58,31 @@ const OPEN_TO_ALL: &str = "Anyone who can reach this address can use the device:
                            nor encrypted. For a private connection, serve on 127.0.0.1 and use `ssh -L`, as shown in \
                            --help.";
 
+const SERVE_DEVICE_EXAMPLES: &str = "\
+Examples:
+  native-runner serve-device                       serve the first of Burn's backends
+  native-runner serve-device --backend burn-flex --threads 4
+                                                   serve four cores of the processor
+  native-runner serve-device --backend burn-wgpu --adapter discrete --bind 0.0.0.0:4400
+                                                   serve a GPU to every machine that can reach this one
+
+On the machine that trains:
+  native-runner --backend burn-remote --remote gpu.example
+
+Sharing each batch between two GPUs of one machine:
+  native-runner serve-device --backend burn-wgpu --adapter 0 --bind 127.0.0.1:4400
+  native-runner serve-device --backend burn-wgpu --adapter 1 --bind 127.0.0.1:4401
+  native-runner --backend burn-remote --remote 127.0.0.1:4400,127.0.0.1:4401
+
+Using an encrypted tunnel, with the server on its loopback address:
+  ssh -N -L 4400:127.0.0.1:4400 gpu.example
+  native-runner --backend burn-remote --remote 127.0.0.1
+
+All tensor operations and batches are sent over the network, so the speed depends on the network as
+much as on the device. Connections are neither authenticated nor encrypted.";
+
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("../../help/serve-device.txt").trim_end())]
+#[command(after_help = SERVE_DEVICE_EXAMPLES)]
 pub(crate) struct ServeDeviceArgs {
     /// Backend of Burn to serve [default: the first in this program]; `native-runner backends` lists them
     #[arg(long, value_name = "NAME")]

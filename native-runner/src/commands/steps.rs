@@ -234,8 +234,26 @@ fn name_of(workload: &WorkloadSteps, size: &Size, entry: &EntrantSteps) -> Strin
     format!("{} in batches of {}, {}", workload.workload, size.batch_size, entry.backend)
 }
 
+const STEPS_EXAMPLES: &str = "\
+Examples:
+  native-runner steps                              measure every workload on every backend except the reference
+  native-runner steps --adapter cpu --workload keras-mnist-mlp,caffe-mnist --seconds-per-workload 3
+                                                   measure two workloads briefly on a software adapter
+  native-runner steps --backend wgsl,reference --reference-steps 2 --workload keras-mnist-mlp
+                                                   compare with two steps of the plain reference
+  native-runner steps --backend wgsl --precision f32,f16
+                                                   measure the gain of 16-bit storage
+  native-runner steps --backend wgsl --precision f16,f16-matrix
+                                                   measure the gain of matrix units
+  native-runner steps --workload keras-mnist-cnn --batch-sizes 1..4096
+                                                   find batch sizes with slower samples
+
+The windows of the backends take turns. First losses are compared with the plain reference before timing;
+a wrong backend is not timed and ends the program with status 3. Sizes that do not fit are listed with
+their requirements and limits.";
+
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("../../help/steps.txt").trim_end())]
+#[command(after_help = STEPS_EXAMPLES)]
 pub(crate) struct StepsArgs {
     /// Workloads to measure, separated by commas [default: all]
     #[arg(long = "workload", value_name = "A,B", value_delimiter = ',')]

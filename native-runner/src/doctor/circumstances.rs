@@ -135,8 +135,24 @@ pub(crate) enum TrialOutcome {
     Untried,
 }
 
+const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  native-runner doctor                             check everything, and test each backend
+  native-runner doctor --quick                     check without computing
+  native-runner doctor --adapter 0 --backend wgsl  check a single device
+  native-runner doctor --upload https://gradmark.example
+                                                   also check the leaderboard and the clock
+  native-runner doctor --json report.json          write the report as JSON
+
+The report contains no names of users, hosts or home folders, so you can paste it into a bug report. Each
+backend runs in its own process, which may crash. Without --upload, nothing uses the network.
+
+Exit status:
+  0 a run would work   7 nothing can be trained with these options, or data is missing
+  2 wrong usage, or unknown backend";
+
 #[derive(Debug, Default, Args)]
-#[command(after_help = include_str!("../../help/doctor.txt").trim_end())]
+#[command(after_help = DOCTOR_EXAMPLES)]
 pub(crate) struct DoctorArgs {
     /// Adapter to test, as for a run [default: all, and the processor for backends that use it]
     #[arg(long, value_name = "ADAPTER", value_parser = short_text)]

@@ -13,8 +13,29 @@ use crate::failure::Failure;
 use crate::json_output::JsonTarget;
 use crate::records::{self, KeptRecord};
 
+const EXAMPLES: &str = "\
+Examples:
+  native-runner compare before.json after.json     compare two records; the first is the baseline
+  native-runner compare --baseline base head --fail-if-slower 5%
+                                                   compare two folders of records
+  native-runner compare head/*.json --baseline base/*.json --fail-if-slower 5%
+                                                   the same with files
+  native-runner compare new.json --baseline kept   compare with the newest commit in a folder
+  native-runner compare new.json --baseline kept --baseline-commit 2694632 --fail-if-missing
+                                                   compare with one commit; fail if a result is missing
+  native-runner compare --baseline base head --format markdown > comment.md
+                                                   write a comment for a pull request
+
+Exit status:
+  0 no regression   1 a file cannot be read or written   2 wrong usage, damaged records, or
+    nothing to compare
+  6 a regression: the whole 95 % interval is below the limit of --fail-if-slower; or the candidate
+    failed to train a workload of the baseline, or lacks it with --fail-if-missing
+
+Make three to five runs a side, alternating between the sides. docs/REGRESSIONS.md has a workflow.";
+
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("../../../help/compare.txt").trim_end())]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct CompareRecordsArgs {
     /// Records to compare: files from `--json` or `--output`, folders of them, or `-` for standard input. With
     /// `--baseline`, all of them are the candidate; otherwise each is compared with the first

@@ -23,8 +23,31 @@ use crate::study::folder::{FinishedCell, StudyPlan, find_finished};
 use crate::text::quoted;
 use crate::workload_file::is_file_name;
 
+const STUDY_EXAMPLES: &str = "\
+Examples:
+  native-runner study                              list the built-in studies
+  native-runner study gtdl-batch-size --dry-run    list the cells with their work
+  native-runner study gtdl-batch-size --scale 0.01 run 1 % of it, marked as such, on the best GPU
+  native-runner study gtdl-baseline --backend burn-flex --only workload=caffe-mnist,torch-mnist
+                                                   run some of its cells on the processor
+  native-runner study keras-backends --program keras-jax --program pytorch
+                                                   include other frameworks
+  native-runner study kernels --scale 0.1          measure Gradmark's kernels at a tenth of the time
+  native-runner study keras-five --print > mine.toml
+                                                   copy a study to define your own …
+  native-runner study mine.toml --output mine      … and run or resume it in this folder
+  native-runner study --schema > study.schema.json write the JSON Schema for editors
+
+Each cell runs in its own process and writes a file into the folder (docs/STUDIES.md). After
+Ctrl-C, the same command resumes with the remaining cells.
+
+Exit status:
+  0 every cell has a result (divergence is a result)   1 some cells failed, with reasons
+  2 wrong usage, or an error in the file   3 wrong results   5 upload refused
+  130 cancelled";
+
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("../../../help/study.txt").trim_end())]
+#[command(after_help = STUDY_EXAMPLES)]
 pub(crate) struct StudyArgs {
     /// Built-in study, or file of a study [default: list the built-in studies]
     #[arg(value_name = "NAME|FILE.toml")]
