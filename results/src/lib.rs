@@ -84,7 +84,7 @@ pub use record::*;
 pub use resources::*;
 pub use segment::*;
 pub use spec::*;
-pub use summary::{Obstacle, obstacle};
+pub use summary::{RankingObstacle, obstacle};
 pub use text::*;
 pub use transfer::*;
 pub use warning::Warning;

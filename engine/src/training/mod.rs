@@ -2,16 +2,19 @@
 
 mod batches;
 mod input;
+mod job;
 mod optimizer;
+mod order;
 mod segments;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use batches::Order;
 pub use batches::{BatchPlan, BatchRange, Batching, SampleOrder};
 pub use input::{Augmentation, Edge, Flip, InputRecipe, Normalization, Shift, TestView};
+pub use job::{EvaluationSet, TrainingJob};
 pub use optimizer::{Optimizer, Rule, Schedule};
+pub(crate) use order::Order;
 pub use segments::{Segments, segment_seed};
 
 /// Softmax cross-entropy, the loss of every workload, with its variations.

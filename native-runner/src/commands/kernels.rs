@@ -4,7 +4,7 @@ use std::rc::Rc;
 use clap::Args;
 use engine::backends::wgsl::microbenchmarks::{self, Request};
 use results::Provenance;
-use results::kernels::{Entry, KernelRecord, KernelReport, Outcome, Peak, Suite, Timing};
+use results::kernels::{Entry, KernelOutcome, KernelRecord, KernelReport, KernelTiming, Peak, Suite};
 
 use crate::cli::{AdapterArgs, CellArgs, named, positive_seconds};
 use crate::failure::Failure;
@@ -91,7 +91,7 @@ fn show(report: &KernelReport) -> Result<(), Failure> {
 }
 
 fn entries_table(entries: &[&Entry]) -> TextTable {
-    let has_row = |entry: &&&Entry| matches!(entry.outcome, Outcome::Measured(_) | Outcome::Wrong(_));
+    let has_row = |entry: &&&Entry| matches!(entry.outcome, KernelOutcome::Measured(_) | KernelOutcome::Wrong(_));
     let rate = |rate| figure("flops_per_second", rate);
     TextTable::of(
         &entries.iter().filter(has_row).copied().collect::<Vec<&Entry>>(),
@@ -112,7 +112,7 @@ fn entries_table(entries: &[&Entry]) -> TextTable {
 
 fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for entry in entries.iter().filter(|entry| !matches!(entry.outcome, Outcome::Wrong(_))) {
+    for entry in entries.iter().filter(|entry| !matches!(entry.outcome, KernelOutcome::Wrong(_))) {
         if let Some(Unmeasured { reason, detail }) = Unmeasured::of(&entry.outcome) {
             let detail = if detail.is_empty() { detail } else { format!(" ({detail})") };
             by_reason.entry(reason).or_default().push(format!("{}, {}{detail}", entry.size, entry.pass.title()));
@@ -124,7 +124,7 @@ fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn spread(timing: &Timing) -> String {
+fn spread(timing: &KernelTiming) -> String {
     format!("±{:.1} %", timing.relative_spread() * 100.0)
 }
 
@@ -170,15 +170,15 @@ mod tests {
 
     use super::*;
 
-    fn entry(outcome: Outcome) -> Entry {
+    fn entry(outcome: KernelOutcome) -> Entry {
         let (size, kernels) = ("8 × 8 × 8".to_owned(), vec!["dense_forward".to_owned()]);
         Entry { suite: Suite::Gemm, size, pass: Pass::Forward, flops: 1024, bytes: 768, kernels, outcome }
     }
 
     #[test]
     fn wrong_entries_have_rows_and_unmeasured_ones_do_not() {
-        let wrong = entry(Outcome::Wrong(Difference { at: 3, found: 1.5, expected: 2.5 }));
-        let slow = entry(Outcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 });
+        let wrong = entry(KernelOutcome::Wrong(Difference { at: 3, found: 1.5, expected: 2.5 }));
+        let slow = entry(KernelOutcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 });
         assert_eq!(entries_table(&[&wrong, &slow]).columns[0].cells, ["wrong"]);
     }
 }

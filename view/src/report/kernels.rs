@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use results::Adapter;
-use results::kernels::{Entry, KernelRecord, Outcome, Pass, Peak, Suite, Unit};
+use results::kernels::{Entry, KernelOutcome, KernelRecord, Pass, Peak, Suite, Unit};
 use serde::Deserialize;
 
 use crate::report::group::group_by_key;
@@ -93,19 +93,19 @@ pub(crate) fn filter_pass<'a>(entries: &[&'a Entry], pass: Pass) -> Vec<&'a Entr
 pub(crate) fn reason(entry: &Entry) -> Option<String> {
     let mebibytes = |bytes: u64| text::mebibytes(bytes as f64);
     Some(match &entry.outcome {
-        Outcome::Measured(_) => return None,
-        Outcome::DoesNotFit { what, needed_bytes, allowed_bytes } => {
+        KernelOutcome::Measured(_) => return None,
+        KernelOutcome::DoesNotFit { what, needed_bytes, allowed_bytes } => {
             format!("{what} needs {}, but {} are allowed", mebibytes(*needed_bytes), mebibytes(*allowed_bytes))
         }
-        Outcome::TooSlow { predicted_seconds, allowed_seconds } => format!(
+        KernelOutcome::TooSlow { predicted_seconds, allowed_seconds } => format!(
             "one repetition takes about {}, but its budget is {}",
             text::seconds(*predicted_seconds),
             text::seconds(*allowed_seconds)
         ),
-        Outcome::Skipped { reason } => reason.clone(),
-        Outcome::Failed { message } => format!("failed: {message}"),
-        Outcome::Wrong(difference) => format!("wrong: {difference}"),
-        Outcome::Cancelled => "cancelled before its first window".to_owned(),
+        KernelOutcome::Skipped { reason } => reason.clone(),
+        KernelOutcome::Failed { message } => format!("failed: {message}"),
+        KernelOutcome::Wrong(difference) => format!("wrong: {difference}"),
+        KernelOutcome::Cancelled => "cancelled before its first window".to_owned(),
     })
 }
 

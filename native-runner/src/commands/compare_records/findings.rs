@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use results::regression::{AccuracyVerdict, Line, QUANTITIES, Regressions, Side, Verdict, device};
+use results::regression::{AccuracyVerdict, Line, QUANTITIES, RegressionVerdict, Regressions, Side, device};
 use results::{RunRecord, regression};
 
 use crate::commands::compare_records::{self, CompareRecordsArgs, ComparedSides, build_sheet, percent_details};
@@ -33,8 +33,9 @@ fn headline(compared: &[ComparedSides<'_>]) -> ReportNote {
     let counts: Vec<String> = counts.iter().map(|(words, count)| format!("{count} {words}")).collect();
     let counts = format!("{total} compared: {}", counts.join(", "));
     let rules = compared.first().map(|of| of.regressions.rules).unwrap_or_default();
-    let is_open = lines().any(|(_, line)| matches!(line.verdict, Verdict::PerhapsSlower | Verdict::Undecided));
-    let is_slower = lines().any(|(_, line)| line.verdict == Verdict::Slower);
+    let is_open = lines()
+        .any(|(_, line)| matches!(line.verdict, RegressionVerdict::PerhapsSlower | RegressionVerdict::Undecided));
+    let is_slower = lines().any(|(_, line)| line.verdict == RegressionVerdict::Slower);
     let (mark, text) = match rules.fail_if_slower.map(percent_details) {
         _ if failing > 0 => (NoteMark::Bad, "A regression. ".to_owned()),
         Some(limit) if is_open => {

@@ -8,7 +8,7 @@ use clap::Args;
 use results::comparison::Basis;
 use results::estimate::Estimate;
 use results::regression::{
-    AccuracyVerdict, Change, Line, QUANTITIES, Quantity, Regressions, Rules, Side, Verdict, compare,
+    AccuracyVerdict, Change, Line, QUANTITIES, Quantity, RegressionVerdict, Regressions, Rules, Side, compare,
 };
 use results::{Provenance, RunRecord};
 use serde::Serialize;
@@ -281,10 +281,12 @@ const MAX_VARIANTS: usize = 4;
 
 pub(crate) fn reason(line: &Line) -> String {
     match &line.verdict {
-        Verdict::Broken { reason } => format!("the candidate failed to train it, but the baseline did not: {reason}"),
-        Verdict::Untold { reason } => reason.clone(),
-        Verdict::OnlyInBaseline => "only the baseline has it".to_owned(),
-        Verdict::OnlyInCandidate => "only the candidate has it".to_owned(),
+        RegressionVerdict::Broken { reason } => {
+            format!("the candidate failed to train it, but the baseline did not: {reason}")
+        }
+        RegressionVerdict::Untold { reason } => reason.clone(),
+        RegressionVerdict::OnlyInBaseline => "only the baseline has it".to_owned(),
+        RegressionVerdict::OnlyInCandidate => "only the candidate has it".to_owned(),
         verdict => {
             let ratio = line.throughput.map(|throughput| throughput.ratio);
             let interval = ratio.and_then(|ratio| ratio.interval);
@@ -300,25 +302,27 @@ pub(crate) fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<ReportNote> {
     let mut add = |mark, text: String| notes.push(ReportNote { mark, text: format!("{name}: {text}") });
     let tolerance = rules.fail_if_slower.map(percent_details);
     match &line.verdict {
-        Verdict::Faster | Verdict::Tied => {}
-        Verdict::Undecided => {
+        RegressionVerdict::Faster | RegressionVerdict::Tied => {}
+        RegressionVerdict::Undecided => {
             let text = format!("{}; make more or longer runs on each side to decide.", reason(line));
             add(NoteMark::Open, text);
         }
         verdict if verdict.fails(rules) => add(NoteMark::Bad, format!("{}.", reason(line))),
-        Verdict::PerhapsSlower => {
+        RegressionVerdict::PerhapsSlower => {
             let limit = tolerance.unwrap_or_default();
             let text = format!("{}; a loss of more than {limit} can be neither shown nor excluded.", reason(line));
             add(NoteMark::Open, text);
         }
-        Verdict::SlightlySlower => {
+        RegressionVerdict::SlightlySlower => {
             let limit = tolerance.unwrap_or_default();
             add(NoteMark::Careful, format!("{}, within the allowed loss of {limit}.", reason(line)));
         }
-        Verdict::Slower | Verdict::Broken { .. } | Verdict::Untold { .. } => {
+        RegressionVerdict::Slower | RegressionVerdict::Broken { .. } | RegressionVerdict::Untold { .. } => {
             add(NoteMark::Careful, format!("{}.", reason(line)))
         }
-        Verdict::OnlyInBaseline | Verdict::OnlyInCandidate => add(NoteMark::Plain, format!("{}.", reason(line))),
+        RegressionVerdict::OnlyInBaseline | RegressionVerdict::OnlyInCandidate => {
+            add(NoteMark::Plain, format!("{}.", reason(line)))
+        }
     }
     for (side, whose) in [(&line.baseline, "baseline"), (&line.candidate, "candidate")] {
         for text in side.iter().flat_map(|side| about_side(side, whose)) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use results::kernels::{Entry, Figures, KernelSummary, Pass, Peak, Suite};
+use results::kernels::{Entry, KernelFigures, KernelSummary, Pass, Peak, Suite};
 
 use crate::report::group::GatheredRuns;
 use crate::report::html::{ReportBlock, Section};
@@ -217,10 +217,10 @@ fn published_table(all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
 }
 
 fn measured_table(suite: Suite, all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
-    let rows: Vec<(&OnDevice<'_>, &Entry, &Figures)> =
+    let rows: Vec<(&OnDevice<'_>, &Entry, &KernelFigures)> =
         all.iter().filter_map(|(device, entry)| Some((*device, *entry, entry.outcome.measured()?))).collect();
     let columns = [
-        words("Entry", "", |(_, entry, _): &(&OnDevice<'_>, &Entry, &Figures)| title(entry).into()),
+        words("Entry", "", |(_, entry, _): &(&OnDevice<'_>, &Entry, &KernelFigures)| title(entry).into()),
         words("Device", "device", |(device, ..)| device.name.clone().into()),
         hidden("size", |(_, entry, _)| entry.size.clone().into()),
         hidden("pass", |(_, entry, _)| entry.pass.title().into()),

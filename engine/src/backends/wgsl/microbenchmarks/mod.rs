@@ -27,7 +27,7 @@ pub use peaks::Gauge;
 use product::{LayerPass, ProductRates};
 pub use profile::{Cost, Launch, Profile, profile};
 pub use results::kernels::{
-    Difference, Entry, Figures, KernelReport, Outcome, Pass, Peak, Peaks, Suite, Timing, Tried, Unit,
+    Difference, Entry, KernelFigures, KernelOutcome, KernelReport, KernelTiming, Pass, Peak, Peaks, Suite, Tried, Unit,
 };
 
 /// Suites to measure, with the budget per entry.

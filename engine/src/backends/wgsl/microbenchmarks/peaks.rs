@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use results::Precision;
-use results::kernels::{Peak, Peaks, Suite, Timing, Tried, Unit};
+use results::kernels::{KernelTiming, Peak, Peaks, Suite, Tried, Unit};
 use shaders::params::{PEAK_FMAS, PeakFma, PeakStream};
 
 use super::super::device::Device;
@@ -104,7 +104,7 @@ impl PeakKind {
         Ok((peak, None))
     }
 
-    fn peak(self, unit: Unit, work: f64, variant: String, timing: Timing, tried: Vec<Tried>) -> Peak {
+    fn peak(self, unit: Unit, work: f64, variant: String, timing: KernelTiming, tried: Vec<Tried>) -> Peak {
         let value = if unit == Unit::Seconds { timing.seconds } else { work / timing.seconds };
         Peak { title: self.title().to_owned(), unit, value, variant, work_per_repetition: work, timing, tried }
     }
