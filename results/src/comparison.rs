@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use agreement::{AccuracyGap, Agreement, Basis, Evidence, MAX_AGREEMENT_WIDTH, Obstacle, Pair, accuracies_by_seed};
 
+use crate::environment::distinct;
 use crate::estimate::{Estimate, mean_of_independent, ratio};
 use crate::statistics::{mean, median, variance};
 use crate::summary::MeasuredWorkload;
@@ -185,12 +186,8 @@ pub struct Figures {
 /// same device and settings; otherwise, their metrics are not comparable.
 pub fn compare(workload: &str, records: &[RunRecord], refused: &[Refused]) -> Comparison {
     let runs = runs_of(workload, records);
-    let mut contenders: Vec<Contender> = Vec::new();
-    for contender in runs.iter().map(Contender::of).chain(refused.iter().map(|refused| refused.contender.clone())) {
-        if !contenders.contains(&contender) {
-            contenders.push(contender);
-        }
-    }
+    let all = runs.iter().map(Contender::of).chain(refused.iter().map(|refused| refused.contender.clone()));
+    let contenders = distinct(all);
     let mut rows: Vec<Row> = contenders.into_iter().map(|contender| build_row(contender, &runs, refused)).collect();
     set_time_ratios(&mut rows);
     set_rate_ratios(&mut rows, &runs);

@@ -60,6 +60,16 @@ pub fn differences<'a>(facts: impl IntoIterator<Item = &'a Fact>, sides: &[Vec<&
     found.collect()
 }
 
+/// Returns the items without repetitions, in order of first appearance.
+pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    items.into_iter().fold(Vec::new(), |mut found, item| {
+        if !found.contains(&item) {
+            found.push(item);
+        }
+        found
+    })
+}
+
 pub(crate) fn sort_distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     let mut values: Vec<String> = values.collect();
     values.sort();

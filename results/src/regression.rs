@@ -11,7 +11,7 @@ use serde::Serialize;
 pub use mismatch::{Mismatch, MismatchKind, device};
 
 use crate::comparison::{AccuracyGap, Basis, Contender, RowOutcome, accuracies_by_seed};
-use crate::environment::{FACTS, FURTHER_FACTS, SideDifference, differences};
+use crate::environment::{FACTS, FURTHER_FACTS, SideDifference, differences, distinct};
 pub use crate::estimate::ratio;
 use crate::estimate::{Estimate, Interval, SideVerdict, geometric_mean};
 use crate::summary::MeasuredWorkload;
@@ -87,25 +87,20 @@ impl Regressions {
 pub fn compare(baseline: &[RunRecord], candidate: &[RunRecord], rules: Rules) -> Regressions {
     let sides = [baseline, candidate]
         .map(|records| records.iter().flat_map(MeasuredWorkload::all).collect::<Vec<MeasuredWorkload<'_>>>());
-    let mut keys: Vec<Key> = Vec::new();
-    for key in sides.iter().flatten().map(Key::from_run) {
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
+    let keys = distinct(sides.iter().flatten().map(Key::from_run));
+    let runs_of = |key: &Key| {
+        sides.each_ref().map(|side| side.iter().filter(|run| Key::from_run(run) == *key).collect::<Vec<_>>())
+    };
+    let mismatches = distinct(keys.iter().flat_map(|key| {
+        let [before, after] = runs_of(key);
+        mismatch::find(&before, &after)
+    }));
     let tolerance = rules.fail_if_slower.unwrap_or_default();
-    let mut lines = Vec::new();
-    let mut mismatches = Vec::new();
-    for key in keys {
-        let [before, after] =
-            sides.each_ref().map(|side| side.iter().filter(|run| Key::from_run(run) == key).collect::<Vec<_>>());
-        for mismatch in mismatch::find(&before, &after) {
-            if !mismatches.contains(&mismatch) {
-                mismatches.push(mismatch);
-            }
-        }
-        lines.push(Line::compare(key, &before, &after, tolerance));
-    }
+    let line = |key| {
+        let [before, after] = runs_of(&key);
+        Line::compare(key, &before, &after, tolerance)
+    };
+    let lines = keys.into_iter().map(line).collect();
     // Compared runs always share these.
     let facts = FACTS.iter().filter(|(id, _)| !["backend", "precision"].contains(id)).chain(FURTHER_FACTS);
     let differences = differences(facts, &[baseline, candidate].map(|side| side.iter().collect::<Vec<_>>()));
@@ -274,6 +269,8 @@ impl Line {
                 ratio: ratio(&before, &after)?,
             })
         });
+        let exclusive_variants =
+            |own: &[_], others: &[_]| comparable.map_or_else(Vec::new, |_| find_exclusive_variants(own, others));
         let verdict = decide_verdict(&sides, network, throughput.as_ref(), tolerance);
         let [baseline, candidate] = sides;
         Self {
@@ -284,10 +281,8 @@ impl Line {
             throughput,
             changes: comparable.map_or_else(Vec::new, |(before, after)| compare_quantities(before, after)),
             accuracy: comparable.and_then(|(before, after)| compare_accuracies(before, after)),
-            variants_only_in_baseline: comparable
-                .map_or_else(Vec::new, |(before, after)| find_exclusive_variants(before, after)),
-            variants_only_in_candidate: comparable
-                .map_or_else(Vec::new, |(before, after)| find_exclusive_variants(after, before)),
+            variants_only_in_baseline: exclusive_variants(before, after),
+            variants_only_in_candidate: exclusive_variants(after, before),
         }
     }
 }
@@ -341,14 +336,9 @@ fn describe_network_difference(baseline: &SideRuns<'_>, candidate: &SideRuns<'_>
 fn find_exclusive_variants(own: &SideRuns<'_>, others: &SideRuns<'_>) -> Vec<String> {
     let has = |run: &MeasuredWorkload<'_>, variant: &String| run.workload.settings.variants.contains(variant);
     let Some((first, rest)) = own.split_first() else { return Vec::new() };
-    let mut found: Vec<String> = Vec::new();
-    for variant in &first.workload.settings.variants {
-        let is_exclusive = rest.iter().all(|run| has(run, variant)) && !others.iter().any(|run| has(run, variant));
-        if is_exclusive && !found.contains(variant) {
-            found.push(variant.clone());
-        }
-    }
-    found
+    let is_exclusive =
+        |variant: &&String| rest.iter().all(|run| has(run, variant)) && !others.iter().any(|run| has(run, variant));
+    distinct(first.workload.settings.variants.iter().filter(is_exclusive).cloned())
 }
 
 /// Final accuracies of both sides, as shares from 0 to 1.
