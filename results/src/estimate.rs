@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios_exclude_1_if_intervals_do_not_overlap() {
+    fn ratios_exclude_1_if_intervals_do_not_overlap_and_tie_close_to_it() {
         let base = estimate(100.0, 90.0, 110.0);
         for (other, expected) in [
             (estimate(105.0, 95.0, 120.0), SideVerdict::Undecided),
@@ -198,10 +198,6 @@ mod tests {
             let ratio = other.over(base).unwrap();
             assert_eq!((ratio.value, ratio.interval.unwrap().verdict()), (other.value / 100.0, expected));
         }
-    }
-
-    #[test]
-    fn tie_needs_an_interval_close_to_1() {
         let verdict = |low, high| Interval { low, high }.verdict();
         assert_eq!([verdict(0.95, 1.08), verdict(0.9, 1.0)], [SideVerdict::Tied; 2]);
         assert_eq!([verdict(0.01, 215.0), verdict(0.95, 1.2), verdict(0.8, 1.0)], [SideVerdict::Undecided; 3]);

@@ -78,25 +78,17 @@ impl BatchPlan {
     /// Returns the samples of `step`, counted from 0 across all epochs.
     #[expect(clippy::cast_possible_truncation, reason = "a remainder of a u32 is one")]
     pub fn step(&self, step: u64) -> BatchRange {
-        match self.batching {
-            Batching::ShortLast | Batching::DropLast => {
-                let per_epoch = u64::from(self.steps_per_epoch());
-                let offset = (step % per_epoch) as u32 * self.batch_size;
-                BatchRange {
-                    epoch: u32::try_from(step / per_epoch).unwrap_or(u32::MAX),
-                    offset,
-                    count: self.batch_size.min(self.samples - offset),
-                }
-            }
-            Batching::Wrap => {
-                let start = step * u64::from(self.batch_size);
-                let samples = u64::from(self.samples);
-                BatchRange {
-                    epoch: u32::try_from(start / samples).unwrap_or(u32::MAX),
-                    offset: (start % samples) as u32,
-                    count: self.batch_size,
-                }
-            }
+        let (batch_size, samples) = (u64::from(self.batch_size), u64::from(self.samples));
+        let per_epoch = u64::from(self.steps_per_epoch());
+        let (epoch, offset) = match self.batching {
+            Batching::ShortLast | Batching::DropLast => (step / per_epoch, step % per_epoch * batch_size),
+            Batching::Wrap => (step * batch_size / samples, step * batch_size % samples),
+        };
+        let rest = if self.batching == Batching::Wrap { batch_size } else { samples - offset };
+        BatchRange {
+            epoch: u32::try_from(epoch).unwrap_or(u32::MAX),
+            offset: offset as u32,
+            count: batch_size.min(rest) as u32,
         }
     }
 }

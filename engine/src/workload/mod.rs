@@ -11,7 +11,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{DataSet, DataSetDefinition, data_set};
+use crate::data::{DataSet, SplitDefinition, data_set};
 use crate::error::EngineError;
 use crate::model::{
     Activation, KernelSize, Layer, Model, ModelError, Multipliers, Padding, PoolKind, Rounding, Shape, Weights,
@@ -149,7 +149,11 @@ impl Workload {
 
     /// Estimates the bytes of the network and the data set, for backends without predictions.
     pub fn bytes_of_layers(&self, batch_size: u32) -> Result<u64, ModelError> {
-        Ok(self.bytes_of_network(batch_size)? + data_set(self.data_set).map_or(0, data_bytes))
+        Ok(self.bytes_of_network(batch_size)?
+            + data_set(self.data_set).map_or(0, |set| {
+                let bytes = |split: SplitDefinition| u64::from(split.samples) * u64::from(split.features());
+                bytes(set.train) + bytes(set.test)
+            }))
     }
 
     /// Estimates the bytes of weights, optimizer state and a batch's activations, with the gradients of both.
@@ -273,6 +277,7 @@ pub fn suite(name: &str) -> Option<&'static SuiteDefinition> {
 
 /// Adam with the constants of the paper.
 const ADAM: Rule = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false };
+const NOT_DECAYING: Multipliers = Multipliers { learning_rate: 1.0, weight_decay: 0.0, frozen_from: None };
 const MNIST: Shape = Shape::new(28, 28, 1);
 const CIFAR10: Shape = Shape::new(32, 32, 3);
 
@@ -321,10 +326,6 @@ const COPIES_PER_ACTIVATION: u64 = 2;
 const NUMBERS_PER_LSTM_UNIT: u64 = 6;
 const NUMBERS_PER_GRU_UNIT: u64 = 7;
 const NUMBERS_PER_SIMPLE_UNIT: u64 = 2;
-
-fn data_bytes(data: &DataSetDefinition) -> u64 {
-    [&data.train, &data.test].into_iter().map(|split| u64::from(split.samples) * u64::from(split.features())).sum()
-}
 
 #[derive(Clone, Debug)]
 pub struct Standard {
