@@ -13,7 +13,8 @@ pub const KERNELS_SCHEMA_VERSION: u32 = 1;
 /// A group of measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Suite {
+#[schemars(rename = "Suite")]
+pub enum KernelSuite {
     /// Peak of fused multiply-adds.
     Arithmetic,
     /// Peaks of copying and of reading.
@@ -28,9 +29,9 @@ pub enum Suite {
     Rnn,
 }
 
-names!(Suite { Arithmetic = "arithmetic", Memory = "memory", Launch = "launch", Gemm = "gemm", Conv = "conv", Rnn = "rnn" });
+names!(KernelSuite { Arithmetic = "arithmetic", Memory = "memory", Launch = "launch", Gemm = "gemm", Conv = "conv", Rnn = "rnn" });
 
-impl Suite {
+impl KernelSuite {
     pub fn title(self) -> &'static str {
         match self {
             Self::Arithmetic => "Arithmetic",
@@ -65,7 +66,7 @@ impl Pass {
 }
 
 /// Results of all kernel measurements on a device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelReport {
     pub schema_version: u32,
     pub adapter: Adapter,
@@ -73,13 +74,6 @@ pub struct KernelReport {
     pub entries: Vec<Entry>,
     /// True if the measurements were cancelled before the end.
     pub cancelled: bool,
-}
-
-impl KernelReport {
-    pub fn new(adapter: Adapter) -> Self {
-        let peaks = Peaks::default();
-        Self { schema_version: KERNELS_SCHEMA_VERSION, adapter, peaks, entries: Vec::new(), cancelled: false }
-    }
 }
 
 /// Device peaks; absent if not requested.
@@ -105,7 +99,7 @@ impl Peaks {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unit {
+pub enum PeakUnit {
     FlopsPerSecond,
     BytesPerSecond,
     LaunchesPerSecond,
@@ -115,7 +109,7 @@ pub enum Unit {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Peak {
     pub title: String,
-    pub unit: Unit,
+    pub unit: PeakUnit,
     /// Value at the median window.
     pub value: f64,
     /// Variant that reached it.
@@ -163,7 +157,7 @@ impl KernelTiming {
 /// Measurement of one pass at one size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    pub suite: Suite,
+    pub suite: KernelSuite,
     /// Size, as shown in tables.
     pub size: String,
     pub pass: Pass,

@@ -289,7 +289,7 @@ pub(crate) fn kernels(device: &str, entries: &[(&str, Pass, Option<f64>)]) -> Ke
     let mut report = KernelReport::new(adapter);
     report.peaks.arithmetic = Some(Peak {
         title: "Arithmetic, fused multiply-adds".to_owned(),
-        unit: kernels::Unit::FlopsPerSecond,
+        unit: kernels::PeakUnit::FlopsPerSecond,
         value: 1e12,
         variant: "8 chains".to_owned(),
         work_per_repetition: 1e9,
@@ -323,7 +323,15 @@ fn kernel_entry(
         None => kernels::KernelOutcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 },
     };
     let kernels = vec!["dense_forward".to_owned()];
-    kernels::Entry { suite: kernels::Suite::Gemm, size: size.to_owned(), pass, flops, bytes: 768, kernels, outcome }
+    kernels::Entry {
+        suite: kernels::KernelSuite::Gemm,
+        size: size.to_owned(),
+        pass,
+        flops,
+        bytes: 768,
+        kernels,
+        outcome,
+    }
 }
 
 pub(crate) fn input_of_kernels(kernels: Vec<KernelRecord>) -> Input {

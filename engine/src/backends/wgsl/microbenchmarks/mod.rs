@@ -26,15 +26,17 @@ use lab::Lab;
 pub use peaks::Gauge;
 use product::{LayerPass, ProductRates};
 pub use profile::{Cost, Launch, Profile, profile};
+use results::kernels::KERNELS_SCHEMA_VERSION;
 pub use results::kernels::{
-    Difference, Entry, KernelFigures, KernelOutcome, KernelReport, KernelTiming, Pass, Peak, Peaks, Suite, Tried, Unit,
+    Difference, Entry, KernelFigures, KernelOutcome, KernelReport, KernelSuite, KernelTiming, Pass, Peak, PeakUnit,
+    Peaks, Tried,
 };
 
 /// Suites to measure, with the budget per entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// Suites to measure. Suites of products include the arithmetic peak, which they need.
-    pub suites: Vec<Suite>,
+    pub suites: Vec<KernelSuite>,
     /// Time limit per entry. Entries whose minimum number of repetitions would exceed it are skipped.
     pub budget_seconds: f64,
     /// Memory limit per entry. Entries that would exceed it are skipped.
@@ -61,7 +63,8 @@ pub async fn measure(
     let lab = Lab { device: Rc::clone(&device), clock };
     let mut choices = Choices::new(device.abilities);
     let mut announcer = Announcer { observer, started: 0, count: peaks_wanted.len() + products.len() };
-    let mut report = KernelReport::new(device.adapter().clone());
+    let (schema_version, adapter) = (KERNELS_SCHEMA_VERSION, device.adapter().clone());
+    let mut report = KernelReport { schema_version, adapter, ..KernelReport::default() };
     let mut gauge: Option<Box<dyn measure::Gauge>> = None;
     for kind in peaks_wanted {
         if !announcer.start(kind.title()) {
@@ -107,17 +110,17 @@ impl Announcer<'_> {
     }
 }
 
-fn products(suite: Suite, emulated: bool) -> Vec<LayerPass> {
+fn products(suite: KernelSuite, emulated: bool) -> Vec<LayerPass> {
     match suite {
-        Suite::Arithmetic | Suite::Memory | Suite::Launch => Vec::new(),
-        Suite::Gemm => layers::matrix_products(emulated),
-        Suite::Conv => layers::convolutions(emulated),
-        Suite::Rnn => recurrent::products(emulated),
+        KernelSuite::Arithmetic | KernelSuite::Memory | KernelSuite::Launch => Vec::new(),
+        KernelSuite::Gemm => layers::matrix_products(emulated),
+        KernelSuite::Conv => layers::convolutions(emulated),
+        KernelSuite::Rnn => recurrent::products(emulated),
     }
 }
 
 /// Returns the distinct sizes of a suite, in the order of measurement.
-pub fn sizes(suite: Suite) -> Vec<String> {
+pub fn sizes(suite: KernelSuite) -> Vec<String> {
     let mut sizes: Vec<String> = products(suite, false).into_iter().map(|product| product.size).collect();
     sizes.dedup();
     sizes

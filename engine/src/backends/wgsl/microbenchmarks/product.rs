@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use results::kernels::{Difference, Entry, KernelFigures, KernelOutcome, Pass, Suite};
+use results::kernels::{Difference, Entry, KernelFigures, KernelOutcome, KernelSuite, Pass};
 
 use super::super::plan::weight_gradient::sum_of_parts;
 use super::super::products::Product;
@@ -29,7 +29,7 @@ const BUDGET_SHARE: f64 = 1.0 / (3 + MIN_WINDOWS) as f64;
 
 /// One pass of a layer with one size.
 pub(super) struct LayerPass {
-    pub(super) suite: Suite,
+    pub(super) suite: KernelSuite,
     pub(super) size: String,
     pub(super) flops: u64,
     pub(super) product: Product,
@@ -91,7 +91,7 @@ impl LayerPass {
 pub(super) struct ProductRates {
     peak: Option<f64>,
     gauge: Option<Box<dyn Gauge>>,
-    reached: HashMap<(Suite, Pass), f64>,
+    reached: HashMap<(KernelSuite, Pass), f64>,
 }
 
 impl ProductRates {

@@ -77,7 +77,7 @@ fn small_products() -> Vec<LayerPass> {
 }
 
 fn matrix_product([units, rows, inputs]: [u32; 3], pass: Pass) -> LayerPass {
-    MeasuredLayer::dense(units, rows, inputs).matrix_product(Suite::Gemm, String::new(), pass, true)
+    MeasuredLayer::dense(units, rows, inputs).matrix_product(KernelSuite::Gemm, String::new(), pass, true)
 }
 
 #[test]
@@ -151,7 +151,7 @@ impl Observer<Event> for Listener {
 fn cancelled_runs_keep_finished_measurements() {
     let Some(device) = device() else { return };
     let choice = if device.adapter().software { AdapterChoice::Cpu } else { AdapterChoice::Any };
-    let request = Request { suites: vec![Suite::Launch], ..request(1.0) };
+    let request = Request { suites: vec![KernelSuite::Launch], ..request(1.0) };
     let mut listener = Listener { started: 0, cancel_after: 1 };
     let clock = Rc::new(RealClock(Instant::now()));
     let report = pollster::block_on(measure(&choice, clock, &request, &mut listener)).unwrap();
@@ -162,5 +162,5 @@ fn cancelled_runs_keep_finished_measurements() {
 
 #[test]
 fn matrix_products_have_thirteen_sizes() {
-    assert_eq!(sizes(Suite::Gemm).len(), 13);
+    assert_eq!(sizes(KernelSuite::Gemm).len(), 13);
 }
