@@ -10,11 +10,11 @@ use std::{fmt, fs, thread};
 use async_trait::async_trait;
 use engine::{Commitment, PendingAnswer, Registration, Witness};
 use futures_channel::oneshot;
-use results::Beacon;
 use results::api::{
     AcceptedRun, CommitSegment, CommittedSegment, ErrorBody, IDEMPOTENCY_KEY, OpenLap, OpenedLap, PartHashes,
     ProofWanted, ProvePart, StartRun, StartedRun, Verdict,
 };
+use results::{Beacon, hex};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -344,10 +344,6 @@ impl UploadKey {
         // A leftover key is never used for another record.
         let _ = self.file.map(fs::remove_file);
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Time limit for the answer to a hash. It is short, so that a dead connection is detected soon.

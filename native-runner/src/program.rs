@@ -18,12 +18,12 @@ use async_trait::async_trait;
 use engine::backends::external::{ExternalBackend, Message};
 use engine::backends::{Opening, external};
 use engine::{Backend, Clock, EngineError};
+use results::hex;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::data_folder::cache;
 use crate::json_output::replace_file;
-use crate::leaderboard::hex;
 
 /// Lines of standard error that are kept for an error message.
 const LAST_LINES: usize = 12;

@@ -66,7 +66,7 @@ impl Pass {
 }
 
 /// Results of all kernel measurements on a device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelReport {
     pub schema_version: u32,
     pub adapter: Adapter,
@@ -74,6 +74,13 @@ pub struct KernelReport {
     pub entries: Vec<Entry>,
     /// True if the measurements were cancelled before the end.
     pub cancelled: bool,
+}
+
+impl KernelReport {
+    pub fn new(adapter: Adapter) -> Self {
+        let peaks = Peaks::default();
+        Self { schema_version: KERNELS_SCHEMA_VERSION, adapter, peaks, entries: Vec::new(), cancelled: false }
+    }
 }
 
 /// Device peaks; absent if not requested.

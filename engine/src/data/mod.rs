@@ -272,7 +272,7 @@ fn read_compact_file(expected: &DataFile, bytes: Vec<u8>) -> Result<Split, DataE
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    results::hex(&Sha256::digest(bytes))
 }
 
 /// Parses a file whose header must match the definition.

@@ -6,11 +6,10 @@ use std::str::FromStr;
 
 use engine::{BatchPlan, KNOWN_BACKENDS, SUITES, Workload};
 use results::kernels::KernelSuite;
-use results::{Length, Positive, RunSpec, SeedSource};
+use results::{Length, Positive, RunSpec, SeedSource, hex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::leaderboard::hex;
 use crate::screen::plural;
 use crate::workload_file;
 

@@ -15,6 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use engine::Workload;
+use results::hex;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
@@ -24,7 +25,6 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::failure::Failure;
-use crate::leaderboard::hex;
 use crate::workload_file::definition::WorkloadDefinition;
 
 /// Limit on the file size, because a record contains the whole network.

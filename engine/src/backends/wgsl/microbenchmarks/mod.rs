@@ -26,7 +26,6 @@ use lab::Lab;
 pub use peaks::Gauge;
 use product::{LayerPass, ProductRates};
 pub use profile::{Cost, Launch, Profile, profile};
-use results::kernels::KERNELS_SCHEMA_VERSION;
 pub use results::kernels::{
     Difference, Entry, KernelFigures, KernelOutcome, KernelReport, KernelSuite, KernelTiming, Pass, Peak, PeakUnit,
     Peaks, Tried,
@@ -63,8 +62,7 @@ pub async fn measure(
     let lab = Lab { device: Rc::clone(&device), clock };
     let mut choices = Choices::new(device.abilities);
     let mut announcer = Announcer { observer, started: 0, count: peaks_wanted.len() + products.len() };
-    let (schema_version, adapter) = (KERNELS_SCHEMA_VERSION, device.adapter().clone());
-    let mut report = KernelReport { schema_version, adapter, ..KernelReport::default() };
+    let mut report = KernelReport::new(device.adapter().clone());
     let mut gauge: Option<Box<dyn measure::Gauge>> = None;
     for kind in peaks_wanted {
         if !announcer.start(kind.title()) {
