@@ -25,8 +25,8 @@ pub fn score_of(of: &Suite, throughput: impl Fn(&str) -> Option<Estimate>) -> Op
     (!rates.is_empty()).then(|| mean_of_independent(&rates))
 }
 
-/// Returns the geometric mean of the networks' arithmetic per second in GFLOP/s, from their samples per second: the score
-/// of an unfinished run. Unknown networks and those that a leaderboard cannot prove do not count.
+/// Returns the geometric mean of the networks' arithmetic per second in GFLOP/s, from their samples per second: the
+/// score of an unfinished run. Unknown networks and those that a leaderboard cannot prove do not count.
 pub fn mean_arithmetic<'a>(rates: impl Iterator<Item = (&'a str, f64)>) -> Option<f64> {
     let known = rates.filter_map(|(name, value)| {
         arithmetic(&workload(name).filter(Workload::is_provable)?, Estimate { value, interval: None })

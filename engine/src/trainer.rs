@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use results::{Adapter, Communication, InputMode, InputPipeline, Layout, Precision, StateBytes, Warning};
 
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::training::Segments;
 pub(crate) use crate::training::{EvaluationSet, TrainingJob};
 
@@ -23,19 +23,19 @@ pub trait Backend {
         self.facts().devices
     }
     /// Predicts the bytes that [`Backend::build`] allocates, if possible. Fails if the job does not fit.
-    fn predicted_bytes(&self, _job: &TrainingJob) -> Result<Option<u64>, EngineError> {
+    fn predicted_bytes(&self, _job: &TrainingJob) -> Result<Option<u64>> {
         Ok(None)
     }
     /// Opens a gauge of the device's peak, if the backend has one.
-    async fn gauge(&self) -> Result<Option<Box<dyn Gauge>>, EngineError> {
+    async fn gauge(&self) -> Result<Option<Box<dyn Gauge>>> {
         Ok(None)
     }
     /// Frees the memory of a failed workload after its trainer is dropped, and checks that the device still responds.
-    async fn recover(&self) -> Result<(), EngineError> {
+    async fn recover(&self) -> Result<()> {
         Ok(())
     }
     /// Compiles, allocates and uploads. Steps then allocate nothing.
-    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError>;
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>>;
 }
 
 /// Constant properties of an opened backend.
@@ -67,10 +67,10 @@ impl BackendFacts {
 /// compared with, because a device's clock varies with heat and other work.
 #[async_trait(?Send)]
 pub trait Gauge {
-    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError>;
+    async fn peak_flops_per_second(&mut self) -> Result<f64>;
 
     /// Measures the copy throughput in bytes per second (read and written). Returns `None` if the device cannot copy.
-    async fn copied_bytes_per_second(&mut self) -> Result<Option<f64>, EngineError> {
+    async fn copied_bytes_per_second(&mut self) -> Result<Option<f64>> {
         Ok(None)
     }
 }
@@ -78,34 +78,34 @@ pub trait Gauge {
 #[async_trait(?Send)]
 pub trait Trainer {
     /// Trains the next `steps` steps and returns when the device has finished all of them.
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError>;
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport>;
 
     /// Classifies the first `samples` samples of a set, without dropout or augmentation. Held-out samples are available
     /// if the job has early stopping.
-    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError>;
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport>;
 
     /// Returns all tensors in the model's order and logical layout.
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError>;
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>>;
 
     /// Returns the loss gradients of the last training step, in the layout of [`Trainer::weights`], without weight
     /// decay. Gradients of untrained tensors may be zero.
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError>;
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>>;
 
     /// Returns the logits of the first `rows` samples of the last training batch, before its update. The next
     /// evaluation overwrites them.
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError>;
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>>;
 
     /// Starts a segment with this seed at the next step. Only for backends with repeatable training.
     fn begin_segment(&mut self, _seed: u32) {}
 
     /// Returns all state that training changes, laid out like weights. Only for backends with repeatable training.
-    async fn state(&mut self) -> Result<StateBytes, EngineError> {
+    async fn state(&mut self) -> Result<StateBytes> {
         Err(EngineError::NotRepeatable)
     }
 
     /// Restores a state read before step `step` (zero-based). `segments` are the segments of the whole training. Only
     /// for backends with repeatable training.
-    async fn restore(&mut self, _state: &StateBytes, _step: u64, _segments: &Segments) -> Result<(), EngineError> {
+    async fn restore(&mut self, _state: &StateBytes, _step: u64, _segments: &Segments) -> Result<()> {
         Err(EngineError::NotRepeatable)
     }
 

@@ -215,7 +215,7 @@ impl AdapterArgs {
     }
 }
 
-/// Options that follow in the same command are under the same heading unless they have another.
+// The heading also covers options that follow in the same command without another.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Data and output")]
 pub(crate) struct DataArgs {
@@ -253,7 +253,7 @@ pub(crate) struct BenchmarkArgs {
     pub(crate) cell: CellArgs,
 }
 
-/// Options of the processes that a study starts.
+// Options of the processes that a study starts.
 #[derive(Debug, Args)]
 pub(crate) struct CellArgs {
     /// End when standard input ends: a study's cells do not outlive the study
@@ -371,8 +371,7 @@ pub(crate) struct TraceArgs {
 
 pub(crate) const PORT: u16 = 4400;
 
-/// Options of a device, each for one backend only. Options that follow in the same command are under the same heading
-/// unless they have another.
+/// Options of a device, each for one backend only.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Device")]
 pub(crate) struct PlaceArgs {

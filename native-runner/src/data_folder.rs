@@ -200,8 +200,7 @@ const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_ARCHIVE_BYTES: u64 = 1 << 30;
 const TEMPLATE: &str = "  {wide_bar:.cyan/dim} {bytes} of {total_bytes}, {bytes_per_sec}";
 
-/// Creates these data sets in a folder, optionally with compressed twins, from archives that are downloaded once and
-/// cached.
+/// Creates these data sets in a folder, optionally with compressed twins, from cached or downloaded archives.
 pub(crate) fn make(sets: &[&str], folder: &Path, compressed: bool) -> Result<(), Failure> {
     let archives = cache().unwrap_or_else(env::temp_dir).join("archives");
     let store = Store::new(folder.to_owned(), archives, Registry, ScreenLines).only(sets);

@@ -26,8 +26,7 @@ use crate::screen::Screen;
 /// Default time limit of an external program, long enough to compile.
 const PROGRAM_TIMEOUT_SECONDS: f64 = 900.0;
 
-/// Opens the backend named `name`. A remote one is watched while it is open, and has a separate clock, because it runs
-/// in another thread.
+/// Opens the backend named `name`. A remote one is watched, and has its own clock, because it runs in another thread.
 pub(crate) fn open(
     name: &str,
     opening: &Opening,

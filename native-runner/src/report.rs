@@ -87,8 +87,7 @@ pub(crate) fn wrong(record: &WorkloadRecord) -> Option<String> {
     }
 }
 
-/// Builds a column for each measured workload: metrics, the confidence interval of the throughput, and the part that
-/// comparisons show.
+/// Builds a column for each measured workload: metrics, the throughput's interval, and the time of the training.
 fn figures(record: &RunRecord) -> TextTable {
     let is_timed = |workload: &&WorkloadRecord| match workload.outcome {
         Outcome::Completed | Outcome::Diverged { .. } => true,

@@ -18,8 +18,7 @@ pub(crate) enum Screen {
 }
 
 impl Screen {
-    /// Returns the width of the terminal in columns. Without a terminal, lines are unlimited, because scripts need them
-    /// whole.
+    /// Returns the width of the terminal in columns; unlimited without one, because scripts need whole lines.
     pub(crate) fn width(self) -> usize {
         let term = self.term();
         if !term.is_term() {

@@ -341,8 +341,8 @@ names!(Deed { Hide = "hide", Restore = "restore", Flag = "flag", SetTier = "set_
 pub enum Note {
     /// The device may be a software adapter.
     #[error(
-        "The browser hides the adapter, and it is no faster than a processor can be: it may be a software adapter, so it \
-         is shown and not ranked. A browser that names the GPU's maker, or native-runner, gets it ranked."
+        "The browser hides the adapter, and it is no faster than a processor can be: it may be a software adapter, so \
+         it is shown and not ranked. A browser that names the GPU's maker, or native-runner, gets it ranked."
     )]
     PerhapsSoftware,
     /// The seed is not from this leaderboard.
@@ -365,8 +365,8 @@ pub enum Note {
     NotCompleted { workload: String },
     /// A leaderboard cannot prove this workload.
     #[error(
-        "{workload}: a leaderboard cannot prove networks whose images alternate from epoch to epoch, so this one is not \
-         ranked."
+        "{workload}: a leaderboard cannot prove networks whose images alternate from epoch to epoch, so this one is \
+         not ranked."
     )]
     NotProvable { workload: String },
     /// Another run of this submitter on this day was flagged.

@@ -176,7 +176,7 @@ const HIDDEN: &str = "A GPU that its browser hides";
 const HIDDEN_SUFFIX: &str = " (the browser hides which)";
 
 /// Returns the leaderboard name of a device that its browser hides, given its vendor and architecture, such as
-/// `NVIDIA, ampere`; empty if the browser hides them as well. Pages in other languages recognize and translate the name.
+/// `NVIDIA, ampere`; empty if the browser hides them as well. Pages in other languages translate the name.
 pub fn hidden_device(told: &str) -> String {
     if told.is_empty() { HIDDEN.to_owned() } else { format!("{told}{HIDDEN_SUFFIX}") }
 }

@@ -124,7 +124,7 @@ fn upload(state: StartState, json: Memo<String>, key: String, record: &RunRecord
             let busy = now == Sending::Now;
             let refusal = if let Sending::Refused(sentence) = now { Some(sentence) } else { None };
             let note = if busy { t!(common_uploading) } else { t!(upload_note) }.to_owned();
-            let button = ["button main", "upload-note", t!(common_upload)];
+            let button = ["main", "upload-note", t!(common_upload)];
             view! {
                 <section class="upload" aria-labelledby="upload-title">
                     <h2 class="minor" id="upload-title">{t!(upload_title)}</h2>

@@ -10,7 +10,7 @@ use results::{Adapter, PeakSample, statistics};
 
 use crate::backends::reference::Classifier;
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::trainer::{Backend, StepReport, Trainer};
 
 pub use crate::trainer::Gauge;
@@ -78,7 +78,7 @@ pub(crate) async fn timed_steps(
     trainer: &mut dyn Trainer,
     steps: u32,
     clock: &dyn Clock,
-) -> Result<(StepReport, Window), EngineError> {
+) -> Result<(StepReport, Window)> {
     let start = clock.now_seconds();
     let report = trainer.train_steps(steps).await?;
     let passed = clock.now_seconds() - start;
@@ -210,7 +210,7 @@ impl Schedule {
 #[async_trait(?Send)]
 pub(crate) trait Repeatable {
     /// Runs `repetitions` repetitions. The device is idle at the start and at the end.
-    async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError>;
+    async fn window(&mut self, repetitions: u32) -> Result<Window>;
 }
 
 #[derive(Clone, Copy, Debug)]

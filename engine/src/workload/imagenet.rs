@@ -126,8 +126,8 @@ pub(super) fn inception_v3() -> Workload {
 /// Number of filters, and height and width of the kernel.
 type Convolution = (u32, [u32; 2]);
 
-/// Builds Inception-v3 for square images of `side` pixels: Szegedy et al. (2015), "Rethinking the Inception Architecture
-/// for Computer Vision".
+/// Builds Inception-v3 for square images of `side` pixels: Szegedy et al. (2015), "Rethinking the Inception
+/// Architecture for Computer Vision".
 ///
 /// Each item of `pooled_filters` adds a block with this number of filters after average pooling. Each item of
 /// `filters_7x1` adds a block with this number of filters in 1×7 and 7×1 convolutions. `wide` blocks follow.

@@ -70,11 +70,11 @@ impl ServerKey {
             (None, None) => return Err(KeyError::NoFile),
         };
         let text = text.trim();
-        match text.len() {
-            characters if characters < MIN_CHARACTERS => {
-                Err(KeyError::Short { file: file.filter(|_| given.is_none()).map(Path::to_owned), characters })
-            }
-            _ => Ok(Self(text.as_bytes().into())),
+        let (characters, file) = (text.len(), file.filter(|_| given.is_none()).map(Path::to_owned));
+        if characters < MIN_CHARACTERS {
+            Err(KeyError::Short { file, characters })
+        } else {
+            Ok(Self(text.as_bytes().into()))
         }
     }
 

@@ -4,7 +4,7 @@ use results::api::{AcceptedRun, Note, StartRun, Tier};
 use results::{FailureCause, Outcome, RunRecord, Suite, WorkloadRecord};
 
 use crate::support::record::{OUT_OF_MEMORY, fail, start};
-use crate::support::rehearsal::{LARGE, Rehearsal, SMALL};
+use crate::support::rehearsal::{LARGE, SMALL};
 use crate::support::*;
 
 #[test]
@@ -116,19 +116,14 @@ fn an_imported_record_is_unverified_and_never_ranked() {
     }
 }
 
-/// Returns the honest run, whose larger network fails after `requests` of its requests.
-fn failing(requests: usize) -> Rehearsal {
-    let mut run = rehearsal::honest();
-    run.fail(LARGE, requests);
-    run
-}
-
 #[test]
 fn other_network_is_proven_if_one_fails_before_its_draws() {
     // It cannot be built, fails after its first request, or after its parts were drawn.
     for (requests, tier) in [(0, Tier::Proven), (1, Tier::Proven), (2, Tier::Checked)] {
         let server = rehearsal::server();
-        let verdict = failing(requests).verdict(&server);
+        let mut run = rehearsal::honest();
+        run.fail(LARGE, requests);
+        let verdict = run.verdict(&server);
         let given_up =
             format!("{LARGE}: it was not completed, although its client already knew which parts would be recomputed.");
         let left_out = Note::NotTrained { workload: LARGE.to_owned() };
@@ -193,7 +188,7 @@ fn unknown_outcomes_and_damaged_records_do_not_break_lists() {
 }
 
 #[test]
-fn a_record_of_another_run_is_refused() {
+fn bad_announcements_and_records_of_other_runs_are_refused() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
     let other = server.begin();
@@ -222,6 +217,20 @@ fn a_record_of_another_run_is_refused() {
     server.upload(&started.run_id, &stolen).assert_refused(403, "wrong_nonce", "nonce");
     // The run is still unused after these refusals.
     assert_eq!(server.upload(&started.run_id, &record).status, 201);
+
+    let suite = |name: &str, version| StartRun { suite: Suite { name: name.to_owned(), version }, ..start() };
+    let engine = |version: &str| StartRun { engine_version: version.to_owned(), ..start() };
+    for (request, code, field) in [
+        (suite("Quick!", 1), "bad_name", "suite.name"),
+        (suite("quick", 0), "out_of_range", "suite.version"),
+        (suite("quick", 2), "unknown_suite", "suite"),
+        (suite("quicker", 1), "unknown_suite", "suite"),
+        (engine(""), "empty", "engine_version"),
+        (engine(&"1".repeat(65)), "too_long", "engine_version"),
+        (engine("1\n2"), "control_character", "engine_version"),
+    ] {
+        server.json("POST", "/api/v1/runs", &request).assert_refused(422, code, field);
+    }
 }
 
 #[test]
@@ -268,22 +277,4 @@ fn client_with_lost_answer_gets_its_own_secret() {
     server.pass(601.0);
     server.upload(&started.run_id, &record).assert_refused(409, "already_submitted", "");
     server.import(&record).assert_refused(409, "already_submitted", "");
-}
-
-#[test]
-fn bad_announcements_are_refused_before_training() {
-    let server = TestServer::start();
-    let suite = |name: &str, version| StartRun { suite: Suite { name: name.to_owned(), version }, ..start() };
-    let engine = |version: &str| StartRun { engine_version: version.to_owned(), ..start() };
-    for (request, code, field) in [
-        (suite("Quick!", 1), "bad_name", "suite.name"),
-        (suite("quick", 0), "out_of_range", "suite.version"),
-        (suite("quick", 2), "unknown_suite", "suite"),
-        (suite("quicker", 1), "unknown_suite", "suite"),
-        (engine(""), "empty", "engine_version"),
-        (engine(&"1".repeat(65)), "too_long", "engine_version"),
-        (engine("1\n2"), "control_character", "engine_version"),
-    ] {
-        server.json("POST", "/api/v1/runs", &request).assert_refused(422, code, field);
-    }
 }

@@ -39,8 +39,7 @@ struct BackendsDocument<'a> {
     provenance: Provenance,
 }
 
-/// Trains workloads on several backends from several seeds and compares the results. All arguments are checked before
-/// any training.
+/// Trains workloads on several backends from several seeds and compares the results. Checks all arguments first.
 pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let suite = find_suite(&arguments.training.suite)?;
     let workloads = workloads(arguments, suite)?;

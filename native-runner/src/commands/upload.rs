@@ -142,8 +142,7 @@ impl Uploader {
         if accepted.verdict.being_verified { self.await_verdict(&accepted.run_id, screen) } else { Ok(()) }
     }
 
-    /// Uploads exactly `json` as an unverified run. Retries do not create another run. The inner error comes from the
-    /// upload.
+    /// Uploads exactly `json` as an unverified run, once despite retries. The inner error comes from the upload.
     pub(crate) fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>, Failure> {
         let key = UploadKey::of(&json).map_err(Failure::NoRandomness)?;
         let answer = self.leaderboard.import(json, &key.word);

@@ -14,8 +14,7 @@ use crate::data_folder::LocalData;
 use crate::doctor::Severity::{Fine, Note, Problem, Warning};
 use crate::doctor::{Circumstances, Diagnosis, DoctorArgs};
 
-/// Convolutions, pools and dense layers, if MNIST is available; and two LSTMs on stories, which can always be
-/// generated.
+/// Convolutions, pools and dense layers, if MNIST is available; otherwise two LSTMs on generated stories.
 const SMALL_WORKLOADS: [&str; 2] = ["caffe-mnist", "keras-babi-rnn"];
 
 #[derive(Clone, Debug, PartialEq)]
@@ -54,8 +53,7 @@ pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>
     names.iter().map(|name| find(name.trim())).collect()
 }
 
-/// Pairs each backend with each adapter that it can choose. Backends without a choice are tried once, unless only
-/// an adapter was requested.
+/// Pairs each backend with each adapter that it can choose. Others are tried once, unless only an adapter was named.
 fn pairs(
     backends: &[&'static BackendDefinition],
     adapters: &[usize],
@@ -79,7 +77,11 @@ pub(crate) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Dia
     let only_adapters = arguments.adapter.is_some() && arguments.backends.is_empty();
     let mut findings = Vec::new();
     for (backend, adapter) in pairs(&backends, &adapters, only_adapters) {
-        let mut trial = untried(circumstances, backend, adapter);
+        // Without an adapter, it computes on the processor or on a vendor's own devices.
+        let described = adapter.map(|index| &circumstances.listing.adapters[index].adapter);
+        let device = described.map_or_else(|| "its own device".to_owned(), |described| described.name.clone());
+        let software = described.is_some_and(|described| described.software);
+        let mut trial = Trial { backend: backend.name, adapter, device, software, outcome: TrialOutcome::Untried };
         if !arguments.quick {
             circumstances.say(&format!("{} on {}", backend.name, trial.device));
             let (tried, finding) = try_out(circumstances, trial);
@@ -99,14 +101,6 @@ pub(crate) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Dia
         );
     }
     findings
-}
-
-fn untried(circumstances: &Circumstances<'_>, backend: &BackendDefinition, adapter: Option<usize>) -> Trial {
-    // Without an adapter, it computes on the processor or on a vendor's own devices.
-    let described = adapter.map(|index| &circumstances.listing.adapters[index].adapter);
-    let device = described.map_or_else(|| "its own device".to_owned(), |described| described.name.clone());
-    let software = described.is_some_and(|described| described.software);
-    Trial { backend: backend.name, adapter, device, software, outcome: TrialOutcome::Untried }
 }
 
 /// Returns the `--adapter` argument. A backend with its own numbering gets the name of the requested adapter.

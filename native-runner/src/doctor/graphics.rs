@@ -191,8 +191,7 @@ fn judge_gpu(gpu: &PciGpu, offered: bool, container: Option<&str>) -> Diagnosis 
     finding.with_details(json!({ "gpu": gpu, "offered": offered }))
 }
 
-/// Returns advice to make a GPU available; `None` for server management and virtual displays, which have no such
-/// driver.
+/// Returns advice to make a GPU available; `None` for displays of server management and virtual machines.
 fn driver_advice(vendor: u32, driver: Option<&str>, container: Option<&str>) -> Option<String> {
     let of_container = match (vendor, container) {
         (NVIDIA, Some(_)) => {

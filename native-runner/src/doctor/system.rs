@@ -114,25 +114,21 @@ fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> O
     // Under these drivers `powersave` is the usual mode, with full clocks under load.
     let active = drivers.iter().any(|driver| driver == "intel_pstate" || driver == "amd-pstate-epp");
     let is = |wanted: &str| governors.iter().all(|governor| governor == wanted);
-    let shown = match drivers.is_empty() {
-        true => list(governors),
-        false => format!("{} ({})", list(governors), list(drivers)),
+    let by = if drivers.is_empty() { String::new() } else { format!(" ({})", list(drivers)) };
+    let judge = |severity, effect: &str| {
+        let sentence = format!("The processor's governor is {}{by}{effect}.", list(governors));
+        Diagnosis::new(severity, "processor_governor", sentence)
     };
     let finding = if governors.is_empty() {
         return None;
     } else if is("performance") {
-        Diagnosis::new(Fine, "processor_governor", format!("The processor's governor is {shown}."))
+        judge(Fine, "")
     } else if governors.contains("powersave") && !active {
-        let low = "which lowers clocks and slows down the processor and software adapters";
-        Diagnosis::new(Warning, "processor_governor", format!("The processor's governor is {shown}, {low}."))
+        judge(Warning, ", which lowers clocks and slows down the processor and software adapters")
             .with_advice("Run `sudo cpupower frequency-set -g performance`, which lasts until the next restart.")
     } else {
-        Diagnosis::new(
-            Note,
-            "processor_governor",
-            format!("The processor's governor is {shown}; clocks follow the load."),
-        )
-        .with_advice("For steadier results on the processor, run `sudo cpupower frequency-set -g performance`.")
+        judge(Note, "; clocks follow the load")
+            .with_advice("For steadier results on the processor, run `sudo cpupower frequency-set -g performance`.")
     };
     Some(finding.with_details(json!({ "governors": governors, "drivers": drivers })))
 }

@@ -53,8 +53,7 @@ impl Folder {
         Ok(Self { path: path.to_owned(), begun: begun.unwrap_or_else(|| plan.clone()), _lock: lock })
     }
 
-    /// Lists the reasons why new cells differ from earlier ones of the same study: another version of the program,
-    /// another processor.
+    /// Lists reasons why new cells may differ from earlier ones: another version of the program, another processor.
     pub(crate) fn changes(&self, plan: &StudyPlan) -> Vec<String> {
         let program = |plan: &StudyPlan| format!("{} ({})", plan.provenance.engine_version, plan.provenance.commit);
         let processor = |plan: &StudyPlan| plan.processor.clone().unwrap_or_else(|| "an unnamed processor".to_owned());

@@ -150,6 +150,10 @@ impl KeyPath {
         Mistake { place: self.clone(), message: message.into() }
     }
 
+    fn refuse<T>(&self, message: impl Into<String>) -> Result<T, Mistake> {
+        Err(self.mistake(message))
+    }
+
     /// Returns the bytes of the value. If it is absent, returns the bytes of the smallest value around it.
     fn find(&self, text: &str, language: Language) -> Range<usize> {
         match language {

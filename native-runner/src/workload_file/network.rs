@@ -28,7 +28,7 @@ pub(crate) fn model(
     list: &KeyPath,
 ) -> Result<Model, Mistake> {
     if layers.is_empty() || layers.len() > MAX_LAYERS {
-        return Err(list.mistake(format!("there must be 1 to {MAX_LAYERS} layers, not {}", layers.len())));
+        return list.refuse(format!("there must be 1 to {MAX_LAYERS} layers, not {}", layers.len()));
     }
     let model = Model { name, input, nodes: Vec::new() };
     let current = LayerInput { source: Source::Data, is_flat: false };
@@ -90,13 +90,13 @@ impl<'f> NetworkBuilder<'f> {
 
     fn keep(&mut self, place: &KeyPath, label: &'f str) -> Result<(), Mistake> {
         if self.current.source == Source::Data {
-            return Err(place.mistake("a label needs a layer before it"));
+            return place.refuse("a label needs a layer before it");
         }
         if label == DATA || label.is_empty() {
-            return Err(place.mistake(format!("a label cannot be `{DATA}`, which is the sample")));
+            return place.refuse(format!("a label cannot be `{DATA}`, which is the sample"));
         }
         if self.labels.insert(label, self.current).is_some() {
-            return Err(place.mistake(format!("another layer has the label `{label}`")));
+            return place.refuse(format!("another layer has the label `{label}`"));
         }
         Ok(())
     }
@@ -109,11 +109,11 @@ impl<'f> NetworkBuilder<'f> {
                 *own = activation;
                 Ok(())
             }
-            Some(_) => Err(place.mistake(format!("the layer before `{name}` already has an activation"))),
-            None => Err(place.mistake(format!(
+            Some(_) => place.refuse(format!("the layer before `{name}` already has an activation")),
+            None => place.refuse(format!(
                 "`{name}` must directly follow the layer that it activates: dense, conv2d, max_pool, average_pool, \
                  batch_norm or add"
-            ))),
+            )),
         }
     }
 
@@ -133,7 +133,7 @@ impl<'f> NetworkBuilder<'f> {
             let place = place.field("with");
             let reading = self.labelled(&place, with)?;
             if reading.is_flat {
-                return Err(place.mistake("only dense and dropout can read the output of `flatten`"));
+                return place.refuse("only dense and dropout can read the output of `flatten`");
             }
             inputs.push(reading.source);
         }
@@ -143,7 +143,7 @@ impl<'f> NetworkBuilder<'f> {
         let shares = self.shared(place, layer)?;
         let weights = weights_of(&node, shapes[0]);
         if weights > MAX_WEIGHTS {
-            return Err(place.mistake(format!("it has {weights} weights, but at most {MAX_WEIGHTS} are allowed")));
+            return place.refuse(format!("it has {weights} weights, but at most {MAX_WEIGHTS} are allowed"));
         }
         self.model.nodes.push(engine::Node { layer: node, inputs, shares });
         self.places.push(place.clone());
@@ -154,7 +154,7 @@ impl<'f> NetworkBuilder<'f> {
         let values = u64::from(made.height) * u64::from(made.width) * u64::from(made.channels);
         if values > MAX_VALUES {
             let text = format!("its output is {made} per sample, but at most {MAX_VALUES} values are allowed");
-            return Err(place.mistake(text));
+            return place.refuse(text);
         }
         let is_flat = read.is_flat && matches!(layer, FileLayer::Dropout(_));
         self.current = LayerInput { source: Source::Node(node), is_flat };
@@ -164,9 +164,7 @@ impl<'f> NetworkBuilder<'f> {
 
     fn check_input(&self, place: &KeyPath, name: &str, layer: &FileLayer, read: LayerInput) -> Result<(), Mistake> {
         if read.is_flat && !matches!(layer, FileLayer::Dense(_) | FileLayer::Dropout(_)) {
-            return Err(
-                place.mistake(format!("`{name}` cannot read the output of `flatten`; only dense and dropout can"))
-            );
+            return place.refuse(format!("`{name}` cannot read the output of `flatten`; only dense and dropout can"));
         }
         let (can_begin, wanted) = match (&self.set.origin, layer) {
             (Origin::Stories(_), layer) => {
@@ -185,7 +183,7 @@ impl<'f> NetworkBuilder<'f> {
         if read.source != Source::Data || can_begin {
             return Ok(());
         }
-        Err(place.mistake(format!("`{name}` cannot read the samples of {}; use {wanted}", self.set.name)))
+        place.refuse(format!("`{name}` cannot read the samples of {}; use {wanted}", self.set.name))
     }
 
     /// Returns the node that a word layer shares vectors with.
@@ -199,7 +197,7 @@ impl<'f> NetworkBuilder<'f> {
         let Source::Node(node) = self.labelled(&place, label)?.source else { unreachable!("the data has no label") };
         match self.model.nodes[node] {
             engine::Node { layer: Node::Embedding { .. }, shares: None, .. } => Ok(Some(node)),
-            _ => Err(place.mistake(format!("`{label}` is not an embedding with its own vectors"))),
+            _ => place.refuse(format!("`{label}` is not an embedding with its own vectors")),
         }
     }
 
@@ -232,21 +230,21 @@ impl<'f> NetworkBuilder<'f> {
 
     fn finish(self, list: &KeyPath) -> Result<Model, Mistake> {
         let Some(last) = self.model.nodes.len().checked_sub(1) else {
-            return Err(list.mistake("no layer computes anything"));
+            return list.refuse("no layer computes anything");
         };
         if self.current.source != Source::Node(last) {
-            return Err(list.mistake("`from` is the last entry, so no layer reads it"));
+            return list.refuse("`from` is the last entry, so no layer reads it");
         }
         self.check_logits(last)?;
         for (number, place) in self.places.iter().enumerate().take(last) {
             if !self.readers(Source::Node(number)).any(|_| true) {
-                return Err(place.mistake("no layer reads the output of this layer"));
+                return place.refuse("no layer reads the output of this layer");
             }
         }
         let (recurrent, others): (Vec<usize>, Vec<usize>) =
             self.readers(Source::Data).partition(|&node| self.model.nodes[node].layer.is_recurrent());
         if let (false, Some(&other)) = (recurrent.is_empty(), others.first()) {
-            return Err(self.places[other].mistake("only recurrent layers can read the samples if one of them does"));
+            return self.places[other].refuse("only recurrent layers can read the samples if one of them does");
         }
         self.model.check().map_err(|error| self.mistake(&error))?;
         Ok(self.model)
@@ -262,20 +260,20 @@ impl<'f> NetworkBuilder<'f> {
         let made = self.shape(Source::Node(last)).features();
         match &self.model.nodes[last].layer {
             Node::Dense { activation: Activation::Identity, .. } if made != classes => {
-                Err(place.field("units").mistake(format!(
+                place.field("units").refuse(format!(
                     "the last layer has {made} outputs, but {set} has {classes} classes: `units` must be {classes}"
-                )))
+                ))
             }
             Node::Dense { activation: Activation::Identity, .. } | Node::WordScores { .. } if made == classes => Ok(()),
             Node::Dense { .. } => {
-                Err(place.mistake("the last layer computes the logits for the loss, so it cannot have an activation"))
+                place.refuse("the last layer computes the logits for the loss, so it cannot have an activation")
             }
             Node::Softmax { .. } => {
-                Err(place.mistake("the loss computes the softmax itself: remove this layer, and end with `dense`"))
+                place.refuse("the loss computes the softmax itself: remove this layer, and end with `dense`")
             }
-            _ => Err(place.mistake(format!(
+            _ => place.refuse(format!(
                 "the last layer must be `dense` with {classes} units, one for each class of {set}, or `word_scores`"
-            ))),
+            )),
         }
     }
 }
@@ -358,10 +356,10 @@ fn pool(place: &KeyPath, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
     let stride = pool.stride.unwrap_or(side);
     check_whole(&place.field("padding"), padding, 0, side - 1)?;
     if rounding == Rounding::Ceil && padding + stride > side {
-        return Err(place.field("rounding").mistake(
+        return place.field("rounding").refuse(
             "rounded up, a window could be outside the image: `stride` plus `padding` must not be larger than \
              `size`",
-        ));
+        );
     }
     Ok(Node::Pool { kind, side, stride, padding, rounding, activation })
 }
@@ -395,7 +393,7 @@ fn check_initializers(place: &KeyPath, layer: &FileLayer, input: Shape, reads_da
             (Initializer::WhitenedPatches { .. }, _) => WHITENED,
             _ => continue,
         };
-        return Err(place.mistake(wrong));
+        return place.refuse(wrong);
     }
     Ok(())
 }
@@ -408,10 +406,10 @@ fn check_whitened_patches(place: &KeyPath, convolution: &Conv2d) -> Result<(), M
     if side <= MAX_PATCH_SIDE && side == width && filters == 2 * side * side * 3 {
         return Ok(());
     }
-    Err(place.mistake(format!(
+    place.refuse(format!(
         "`whitened_patches` needs 2 · kernel_size² · 3 filters and a kernel_size of at most {MAX_PATCH_SIDE}, not \
          {filters} filters of {side} × {width}"
-    )))
+    ))
 }
 
 /// Counts the weights of a layer in 64 bits, before the engine multiplies them in 32.

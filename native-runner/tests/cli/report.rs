@@ -75,7 +75,7 @@ fn what_cannot_be_reported_or_exported_is_named() {
     let refused = |runner: Runner, part: &str| {
         runner.run().expect_status(2).expect_errors(&[part]);
     };
-    fs::remove_file(place.join("half.json")).unwrap();
+    ["half.json", "notes.json"].iter().for_each(|name| fs::remove_file(place.join(name)).unwrap());
     refused(export(&folder, "all.csv"), "there are no records");
     refused(export(&folder, "all.xlsx"), "use a name that ends in .csv, .jsonl, .parquet or .md, or set --format");
     refused(Runner::new("export -o -").arg(folder.path()), "--format csv");

@@ -21,7 +21,6 @@ struct StudyFiles {
 }
 
 impl StudyFiles {
-    /// Creates a study on [`BACKEND`], with more lines in its matrix.
     fn new(more: &str) -> Self {
         let study = Self { place: tempfile::tempdir().unwrap() };
         study.write(more);

@@ -96,7 +96,6 @@ impl Runner {
         }
     }
 
-    /// Sends Ctrl-C once a line of standard error contains `part`.
     #[cfg(unix)]
     pub(crate) fn interrupt_after(self, part: &str) -> RunnerOutput {
         let mut running = self.start();
@@ -176,7 +175,6 @@ impl Running {
 }
 
 impl RunnerOutput {
-    /// Fails with all output unless the program ended with `status`.
     #[track_caller]
     pub(crate) fn expect_status(self, status: i32) -> Self {
         assert_eq!(self.status, Some(status), "standard output:\n{}\nstandard error:\n{}", self.stdout, self.stderr);
@@ -355,7 +353,6 @@ impl ReceivedCall {
 
 #[derive(Clone)]
 pub(crate) enum FakeAnswer {
-    /// Sends these bytes unchanged.
     Raw(Vec<u8>),
     /// Keeps the connection open and sends nothing.
     Silence,

@@ -9,7 +9,6 @@ use serde::Deserialize;
 use crate::report::group::group_by_key;
 use crate::text;
 
-/// Measurements on one device.
 #[derive(Clone, Debug)]
 pub(crate) struct OnDevice<'a> {
     /// Name that distinguishes the device from others.

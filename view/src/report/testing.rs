@@ -131,31 +131,26 @@ impl MadeRun {
         self.with(|record| record.workloads[0].cold_start = start)
     }
 
-    pub(crate) fn steps(mut self, steps: u64) -> Self {
-        self.steps = steps;
-        self
+    pub(crate) fn steps(self, steps: u64) -> Self {
+        Self { steps, ..self }
     }
 
-    pub(crate) fn rate(mut self, rate: f64) -> Self {
-        self.rate = rate;
-        self
+    pub(crate) fn rate(self, rate: f64) -> Self {
+        Self { rate, ..self }
     }
 
     /// Sets the number of windows of 1.5 s each; the first is warm-up.
-    pub(crate) fn windows(mut self, count: usize) -> Self {
-        self.windows = count;
-        self
+    pub(crate) fn windows(self, count: usize) -> Self {
+        Self { windows: count, ..self }
     }
 
-    pub(crate) fn accuracy(mut self, share: f64) -> Self {
-        self.accuracies = vec![share];
-        self
+    pub(crate) fn accuracy(self, share: f64) -> Self {
+        self.accuracies(&[share])
     }
 
     /// Sets the accuracies after equal parts of the training.
-    pub(crate) fn accuracies(mut self, shares: &[f64]) -> Self {
-        self.accuracies = shares.to_vec();
-        self
+    pub(crate) fn accuracies(self, shares: &[f64]) -> Self {
+        Self { accuracies: shares.to_vec(), ..self }
     }
 
     pub(crate) fn record(self) -> RunRecord {

@@ -84,8 +84,6 @@ pub(super) struct Plan {
     pub(super) held_out: Option<Recording>,
     /// Number of samples per run of `evaluation`.
     pub(super) evaluation_rows: u32,
-    /// Products of both recordings, whose kernels come in variants.
-    pub(super) products: Vec<Product>,
     pub(super) tensors: Vec<TensorLayout>,
     pub(super) arenas: Arenas,
     /// Order of the training samples, if it is on the device.
@@ -136,7 +134,6 @@ impl Plan {
             evaluation,
             held_out,
             evaluation_rows: planner.test_rows,
-            products: planner.products,
             streamed: planner.input.streamed,
             tensors: planner.tensors,
             arenas: planner.arenas,
@@ -153,6 +150,11 @@ impl Plan {
     pub(super) fn recordings(&self) -> impl Iterator<Item = &Recording> {
         let others = [&self.held_out, &self.shuffle, &self.mirror];
         [&self.training, &self.evaluation].into_iter().chain(others.into_iter().flatten())
+    }
+
+    /// Returns the products of all recordings, whose kernels come in variants.
+    pub(super) fn products(&self) -> Vec<Product> {
+        self.recordings().flat_map(|recording| &recording.dispatches).filter_map(|launch| launch.product).collect()
     }
 
     /// Returns the device memory of all buffers, including staging buffers, in bytes.
@@ -205,8 +207,6 @@ struct Planner<'a> {
     kept: Vec<Vec<BufferRange>>,
     /// True for each tensor with a gradient in the arena from an earlier stage that shares it.
     has_gradient: Vec<bool>,
-    /// Products recorded so far.
-    products: Vec<Product>,
     /// Sum of the logits of all views, allocated on first use.
     blended: Option<BufferRange>,
     /// Number of samples in the current recording.
@@ -268,7 +268,6 @@ impl<'a> Planner<'a> {
         Ok(Self {
             kept: vec![Vec::new(); stages.values.len()],
             has_gradient: vec![false; tensors.len()],
-            products: Vec::new(),
             blended: None,
             job,
             choices,

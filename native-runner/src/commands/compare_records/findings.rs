@@ -1,6 +1,7 @@
 //! Report of a comparison, and selection of its records.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use results::regression::{AccuracyVerdict, Line, QUANTITIES, RegressionVerdict, Regressions, Side, device};
@@ -201,39 +202,39 @@ fn surroundings(regressions: &Regressions) -> Option<ReportSection> {
 /// Selects from folders the records with the candidates' suites and devices, of the requested or the newest commit.
 /// Records named by file are kept, unless a commit was requested and theirs differs. If mismatches are allowed, other
 /// devices and suite versions are kept too.
-pub(crate) fn choose(
-    baseline: Vec<KeptRecord>,
+fn choose(
+    baseline: &mut RecordGroup,
     candidates: &[&KeptRecord],
-    commit: Option<&str>,
-    allow_mismatch: bool,
-) -> Result<(Vec<KeptRecord>, Option<String>), Failure> {
-    let all = baseline.len();
-    let same_suite: fn(&RunRecord, &RunRecord) -> bool = if allow_mismatch {
-        |one, other| one.suite.name == other.suite.name
-    } else {
-        |one, other| one.suite == other.suite
-    };
+    arguments: &CompareRecordsArgs,
+) -> Result<Option<String>, Failure> {
+    let CompareRecordsArgs { baseline_commit, allow_mismatch, .. } = arguments;
+    let all = baseline.records.len();
     let (mut other_devices, mut other_suites, mut candidates_too) = (0, 0, 0);
     let mut fitting = Vec::new();
-    for kept in baseline {
-        let is_like = |same: fn(&RunRecord, &RunRecord) -> bool| {
-            !kept.is_of_folder || candidates.iter().any(|other| same(&kept.record, &other.record))
-        };
-        if kept.is_of_folder && candidates.iter().any(|other| other.record == kept.record) {
+    for kept in mem::take(&mut baseline.records) {
+        let is_like = |is_same: &dyn Fn(&RunRecord) -> bool| candidates.iter().any(|other| is_same(&other.record));
+        let suite = &kept.record.suite;
+        let is_of_suite = is_like(&|other| other.suite == *suite || *allow_mismatch && other.suite.name == suite.name);
+        let device = regression::device(&kept.record);
+        let is_of_device = *allow_mismatch || is_like(&|other| regression::device(other) == device);
+        if kept.is_of_folder && is_like(&|other| *other == kept.record) {
             candidates_too += 1;
-        } else if !is_like(same_suite) {
+        } else if kept.is_of_folder && !is_of_suite {
             other_suites += 1;
-        } else if !allow_mismatch && !is_like(|one, other| regression::device(one) == regression::device(other)) {
+        } else if kept.is_of_folder && !is_of_device {
             other_devices += 1;
         } else {
             fitting.push(kept);
         }
     }
     let commits = commits(&fitting);
-    let newest = commits.last().map(String::as_str);
-    let is_chosen = |kept: &KeptRecord| match commit {
-        Some(wanted) => is_commit(&kept.record.provenance.commit, wanted),
-        None => !kept.is_of_folder || newest == Some(kept.record.provenance.commit.as_str()),
+    let is_chosen = |KeptRecord { record, is_of_folder, .. }: &KeptRecord| {
+        let commit = &record.provenance.commit;
+        match baseline_commit {
+            // Records have short names of commits, and users may type longer ones.
+            Some(wanted) => !commit.is_empty() && (commit.starts_with(wanted) || wanted.starts_with(commit)),
+            None => !is_of_folder || commits.last() == Some(commit),
+        }
     };
     let (chosen, others): (Vec<_>, Vec<_>) = fitting.into_iter().partition(is_chosen);
     let left_out = [
@@ -246,20 +247,17 @@ pub(crate) fn choose(
         left_out.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     let left_out = if left_out.is_empty() { String::new() } else { format!("Left out: {}.", left_out.join(", ")) };
     if chosen.is_empty() {
-        return Err(nothing_left(candidates, commit, &commits, &left_out));
+        return Err(nothing_left(candidates, baseline_commit.as_deref(), &commits, &left_out));
     }
-    if chosen.len() == all {
-        return Ok((chosen, None));
-    }
-    let how = match commit {
+    baseline.records = chosen;
+    let how = match baseline_commit {
         Some(_) => ", set with --baseline-commit".to_owned(),
         None if commits.len() > 1 => format!(", the newest of {} commits", commits.len()),
         None => String::new(),
     };
-    let taken = chosen.len();
-    let names = join_commits(&chosen);
+    let (taken, names) = (baseline.records.len(), join_commits(&baseline.records));
     let note = format!("The baseline has {taken} of {all} records, from commit {names}{how}. {left_out}");
-    Ok((chosen, Some(note)))
+    Ok((taken < all).then_some(note))
 }
 
 /// Lists the commits by their newest record.
@@ -272,11 +270,6 @@ fn commits(records: &[KeptRecord]) -> Vec<String> {
         commits.push(provenance.commit.clone());
     }
     commits
-}
-
-/// Compares commits by prefix: records have short names, and users may type longer ones.
-fn is_commit(of_record: &str, wanted: &str) -> bool {
-    !of_record.is_empty() && (of_record.starts_with(wanted) || wanted.starts_with(of_record))
 }
 
 fn nothing_left(candidates: &[&KeptRecord], commit: Option<&str>, commits: &[String], left_out: &str) -> Failure {
@@ -323,10 +316,7 @@ impl Sides {
         let candidates = candidates.iter().map(|paths| group(paths)).collect::<Result<Vec<_>, _>>()?;
         if !arguments.baseline.is_empty() {
             let all: Vec<&KeptRecord> = candidates.iter().flat_map(|group| &group.records).collect();
-            let commit = arguments.baseline_commit.as_deref();
-            let (chosen, note) = choose(before.records, &all, commit, arguments.allow_mismatch)?;
-            before.records = chosen;
-            notes.extend(note);
+            notes.extend(choose(&mut before, &all, arguments)?);
         }
         Ok(Self { baseline: before, candidates, notes })
     }

@@ -124,8 +124,7 @@ fn answer<'a>(finished: &'a [FinishedCell], cell: &StudyCell, retry_failed: bool
     find_finished(finished, cell).filter(|before| !retry_failed || !before.ending.is_failure())
 }
 
-/// Returns the arguments of a cell's process: its settings, and for a run also the data folders and the remote device
-/// or external program.
+/// Returns the arguments of a cell's process: its settings, and for a run also its data, remote device and program.
 fn arguments_of(arguments: &StudyArgs, plan: &StudyPlan, cell: &StudyCell) -> Vec<String> {
     let mut words = cell.settings.arguments();
     let Some(run) = cell.settings.run() else { return words };

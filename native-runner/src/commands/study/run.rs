@@ -192,8 +192,7 @@ pub(crate) fn show<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, s
     stopped.try_for_each(|(why, count)| screen.caution(&format!("{count} of {cells} cells cannot run here: {why}")))
 }
 
-/// Opens the backend as the cell's run does, in a child process: a driver crash ends only the child, and no device
-/// stays open during measurements.
+/// Opens the backend of a cell in a child process: a crash ends only the child, and no device stays open.
 fn check_opening(arguments: &StudyArgs, plan: &StudyPlan, cell: &StudyCell, spinner: &ProgressBar) -> Option<String> {
     let asked = AXES.iter().filter(|axis| axis.is_of_opening && axis.is_asked_for(&cell.settings));
     let name = asked.map(|axis| axis.text(&cell.settings)).collect::<Vec<_>>().join(" · ");
@@ -266,8 +265,7 @@ fn document(plan: &StudyPlan, folder: &Path, cells: &[&StudyCell], done: &[Finis
     to_json(&ResultsDocument { schema_version: DOCUMENT_VERSION, name, folder, scale, cells })
 }
 
-/// Uploads new records after asking once, and stores each upload in its cell's file immediately, so that an interrupted
-/// upload can be resumed.
+/// Uploads new records after asking once, and notes each in its cell's file, so that uploads can be resumed.
 fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell]) -> Result<(), Failure> {
     let leaderboard = submission.leaderboard.address().to_string();
     let mut missing: Vec<(&mut FinishedCell, String)> = Vec::new();

@@ -1,7 +1,6 @@
 //! Properties of adapters that are not open yet, and the kernels that they can run.
 
 #[cfg(not(target_arch = "wasm32"))]
-use crate::error::Result;
 use std::sync::OnceLock;
 
 use async_recursion::async_recursion;
@@ -12,6 +11,7 @@ use shaders::{Form, Matrices, Stored};
 
 #[cfg(target_arch = "wasm32")]
 use super::answer;
+use crate::error::Result;
 
 /// Returns the adapters of this machine, in index order.
 pub async fn adapters() -> Vec<Adapter> {
@@ -233,8 +233,8 @@ const LACKS_F16: &str = if cfg!(target_arch = "wasm32") {
 /// Maximum subgroup size of the matrix kernels, which assign a block of a tile to each lane.
 const MAX_SUBGROUP_LANES: u32 = 64;
 
-/// Returns the form of the kernels of this `precision` on `adapter` with these `features` and sizes of workgroups, or the
-/// reason why it cannot run them. Without `matrices`, f16-matrix needs the adapter's matrix units.
+/// Returns the form of the kernels of this `precision` on `adapter` with these `features` and sizes of workgroups, or
+/// the reason why it cannot run them. Without `matrices`, f16-matrix needs the adapter's matrix units.
 pub(super) fn choose_form(
     precision: Precision,
     matrices: Option<Matrices>,

@@ -8,7 +8,7 @@ use results::kernels::KernelTiming;
 use shaders::params::Step;
 
 use super::super::builder::Builder;
-use super::super::device::Device;
+use super::super::device::GpuDevice;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
 use super::super::pace::Pace;
@@ -33,7 +33,7 @@ pub(super) const MIN_WINDOWS: usize = 3;
 /// Open device with a clock.
 #[derive(Clone)]
 pub(super) struct Lab {
-    pub(super) device: Rc<Device>,
+    pub(super) device: Rc<GpuDevice>,
     pub(super) clock: Rc<dyn Clock>,
 }
 

@@ -16,7 +16,7 @@ use async_recursion::async_recursion;
 use results::Precision;
 use std::rc::Rc;
 
-use super::device::Device;
+use super::device::GpuDevice;
 use super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
@@ -54,7 +54,7 @@ pub async fn measure(
     request: &Request,
     observer: &mut dyn Observer<Event>,
 ) -> Result<KernelReport> {
-    let device = Rc::new(Device::open(choice, Precision::F32, &[]).await?);
+    let device = Rc::new(GpuDevice::open(choice, Precision::F32, &[]).await?);
     observer.event(&Event::Opened { adapter: device.adapter().clone() });
     let emulated = device.adapter().software;
     let products: Vec<LayerPass> = request.suites.iter().flat_map(|suite| products(*suite, emulated)).collect();

@@ -7,7 +7,7 @@ use results::Precision;
 use results::kernels::{KernelSuite, KernelTiming, Peak, PeakUnit, Peaks, Tried};
 use shaders::params::{PEAK_FMAS, PeakFma, PeakStream};
 
-use super::super::device::Device;
+use super::super::device::GpuDevice;
 use super::lab::{Bench, Lab, Work};
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
@@ -231,7 +231,7 @@ pub struct Gauge {
 
 impl Gauge {
     /// Finds the fastest kernel on an open device, and allocates the arrays to copy if they fit.
-    pub(crate) async fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Result<Self> {
+    pub(crate) async fn on(device: Rc<GpuDevice>, clock: Rc<dyn Clock>) -> Result<Self> {
         let lab = Lab { device, clock };
         let (_, gauge) = arithmetic(&lab).await?;
         let copying = match lab.set_up(PeakKind::Copy.stream_work(GAUGED_ARRAY_BYTES, GAUGED_INVOCATIONS)).await {
@@ -247,7 +247,7 @@ impl Gauge {
     /// # Errors
     /// No matching adapter, and a device that refuses a request or is lost.
     pub async fn open(choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Self> {
-        let device = Rc::new(Device::open(choice, Precision::F32, &[]).await?);
+        let device = Rc::new(GpuDevice::open(choice, Precision::F32, &[]).await?);
         Ok(arithmetic(&Lab { device, clock }).await?.1)
     }
 }

@@ -43,7 +43,7 @@ impl measure::Gauge for GigaflopGauge {
     }
 }
 
-fn device() -> Option<Rc<Device>> {
+fn device() -> Option<Rc<GpuDevice>> {
     any_device(&[]).map(Rc::new)
 }
 
@@ -51,7 +51,7 @@ fn request(budget_seconds: f64) -> Request {
     Request { suites: Vec::new(), budget_seconds, budget_bytes: 64 << 20 }
 }
 
-fn outcome(device: &Rc<Device>, product: &LayerPass, budget_seconds: f64) -> KernelOutcome {
+fn outcome(device: &Rc<GpuDevice>, product: &LayerPass, budget_seconds: f64) -> KernelOutcome {
     let entry = pollster::block_on(async {
         let lab = Lab { device: Rc::clone(device), clock: Rc::new(SteppingClock::default()) };
         let mut rates = ProductRates::new(Some(1e9), Some(Box::new(GigaflopGauge)));

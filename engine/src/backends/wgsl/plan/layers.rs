@@ -23,11 +23,11 @@ impl Planner<'_> {
         params: &P,
         with_epilogue: impl FnOnce(Epilogue) -> P,
     ) {
-        if phase == LayerPhase::Backward {
-            self.pass_back(backward, stage, 0, with_epilogue);
-        } else {
-            self.map_inputs(forward, stage, params);
+        if phase != LayerPhase::Backward {
+            return self.map_inputs(forward, stage, params);
         }
+        let bindings = [self.output_gradient(stage), self.input_of(stage, 0)];
+        self.pass_back(backward, stage, 0, &bindings, with_epilogue);
     }
 
     /// Launches a kernel that computes a stage's output from its inputs, with four values per invocation.
@@ -38,11 +38,17 @@ impl Planner<'_> {
         self.builder.dispatch(kernel, params, &bindings, self.quads(y));
     }
 
-    /// Launches a kernel that computes an input's gradient from the output's, with four values per invocation.
-    fn pass_back<P: Pod>(&mut self, kernel: &str, stage: &Stage, input: usize, params: impl FnOnce(Epilogue) -> P) {
-        let (x, dy) = (self.input_of(stage, input), self.output_gradient(stage));
+    /// Launches a kernel that computes an input's gradient from what it reads, with four values per invocation.
+    fn pass_back<P: Pod>(
+        &mut self,
+        kernel: &str,
+        stage: &Stage,
+        input: usize,
+        read: &[BufferRange],
+        params: impl FnOnce(Epilogue) -> P,
+    ) {
         if let Some((dx, epilogue)) = self.input_gradient(stage, input) {
-            self.builder.dispatch(kernel, &params(epilogue), &[dy, x, dx], self.quads(dx));
+            self.builder.dispatch(kernel, &params(epilogue), &[read, &[dx]].concat(), self.quads(dx));
         }
     }
 
@@ -83,11 +89,8 @@ impl Planner<'_> {
             let y = self.output_of(stage);
             return self.builder.dispatch("max_pool_forward", &params, &[x, y, taps], self.quads(y));
         }
-        let dy = self.output_gradient(stage);
-        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
-            let params = Pool { epilogue, ..params };
-            self.builder.dispatch("max_pool_backward", &params, &[dy, taps, x, dx], self.quads(dx));
-        }
+        let bindings = [self.output_gradient(stage), taps, x];
+        self.pass_back("max_pool_backward", stage, 0, &bindings, |epilogue| Pool { epilogue, ..params });
     }
 
     pub(super) fn add(&mut self, stage: &Stage, phase: LayerPhase) {
@@ -96,7 +99,8 @@ impl Planner<'_> {
             return self.map_inputs("add_forward", stage, &params);
         }
         for (input, repeats) in [(0, 1), (1, params.repeats)] {
-            self.pass_back("add_gradient", stage, input, |epilogue| Add { repeats, epilogue, ..params });
+            let bindings = [self.output_gradient(stage), self.input_of(stage, input)];
+            self.pass_back("add_gradient", stage, input, &bindings, |epilogue| Add { repeats, epilogue, ..params });
         }
     }
 
@@ -106,8 +110,9 @@ impl Planner<'_> {
             return self.map_inputs("concatenate_forward", stage, &params);
         }
         for (input, of_second) in [(0, 0), (1, 1)] {
+            let bindings = [self.output_gradient(stage), self.input_of(stage, input)];
             let with = |epilogue| Concatenate { of_second, epilogue, ..params };
-            self.pass_back("concatenate_gradient", stage, input, with);
+            self.pass_back("concatenate_gradient", stage, input, &bindings, with);
         }
     }
 
@@ -116,13 +121,11 @@ impl Planner<'_> {
         if phase != LayerPhase::Backward {
             return self.map_inputs("pixel_products_forward", stage, &params);
         }
-        let dy = self.output_gradient(stage);
         for (input, of_second) in [(0, 0), (1, 1)] {
             let [x, other] = [input, 1 - input].map(|input| self.input_of(stage, input));
-            if let Some((dx, epilogue)) = self.input_gradient(stage, input) {
-                let params = PixelProducts { of_second, epilogue, ..params };
-                self.builder.dispatch("pixel_products_gradient", &params, &[dy, other, x, dx], self.quads(dx));
-            }
+            let bindings = [self.output_gradient(stage), other, x];
+            let with = |epilogue| PixelProducts { of_second, epilogue, ..params };
+            self.pass_back("pixel_products_gradient", stage, input, &bindings, with);
         }
     }
 
@@ -137,10 +140,8 @@ impl Planner<'_> {
         let dy = self.output_gradient(stage);
         let product = self.sized(stage).word_vectors();
         self.product_gradient(stage.tensor, None, product, dy, x);
-        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
-            let params = PixelProducts { epilogue, ..params };
-            self.builder.dispatch("pixel_products_gradient", &params, &[dy, vectors, x, dx], self.quads(dx));
-        }
+        let with = |epilogue| PixelProducts { epilogue, ..params };
+        self.pass_back("pixel_products_gradient", stage, 0, &[dy, vectors, x], with);
     }
 
     pub(super) fn softmax_layer(&mut self, stage: &Stage, phase: LayerPhase, linear_start: bool) {
@@ -194,7 +195,8 @@ impl Planner<'_> {
             planner.builder.dispatch("position_gradient", &params, &[dy, parts.output], invocations);
         });
         let elementwise = self.sized(stage).elementwise();
-        self.pass_back("pass_gradient", stage, 0, |epilogue| Elementwise { epilogue, ..elementwise });
+        let bindings = [dy, self.input_of(stage, 0)];
+        self.pass_back("pass_gradient", stage, 0, &bindings, |epilogue| Elementwise { epilogue, ..elementwise });
     }
 
     pub(super) fn attention(&mut self, stage: &Stage, phase: LayerPhase, heads: u32) {
@@ -289,12 +291,9 @@ impl Planner<'_> {
         } else {
             sums
         };
-        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
-            let bias_offset = self.tensors[stage.tensor + 1].offset - self.tensors[stage.tensor].offset;
-            let params = BatchNorm { epilogue, bias_offset, ..params };
-            let bindings = [x, dy, saved, gamma, beta, sums, dx];
-            self.builder.dispatch("batch_norm_input_gradient", &params, &bindings, self.quads(dx));
-        }
+        let bias_offset = self.tensors[stage.tensor + 1].offset - self.tensors[stage.tensor].offset;
+        let with = |epilogue| BatchNorm { epilogue, bias_offset, ..params };
+        self.pass_back("batch_norm_input_gradient", stage, 0, &[x, dy, saved, gamma, beta, sums], with);
     }
 
     pub(super) fn layer_norm(&mut self, stage: &Stage, phase: LayerPhase, epsilon: f32) {

@@ -14,7 +14,6 @@ impl Planner<'_> {
     fn product(&mut self, pass: Pass, params: Params, bindings: &[BufferRange]) {
         let product = Product { pass, params };
         self.builder.product(&self.choices.pick(&product), &product, bindings);
-        self.products.push(product);
     }
 
     pub(super) fn dense(&mut self, stage: &Stage, phase: LayerPhase, per_pixel: bool, bias: bool) {
