@@ -40,7 +40,8 @@ impl TrainingJob {
     pub(crate) fn step(&self, number: u64, slot: u32) -> Step {
         let batch = self.batches.step(number);
         let rate = self.optimizer.scheduled_rate(number, self.planned_steps);
-        let average = self.average.map(|average| average.step(number, self.planned_steps)).unwrap_or_default();
+        let average = self.average.map(|average| average.step(number, self.planned_steps));
+        let (average, average_keep) = average.unwrap_or_default();
         let mirrors = batch.offset > 0 || self.batches.order == SampleOrder::File;
         Step {
             // The generator's step lane has 32 bits and wraps after four billion steps.
@@ -53,8 +54,8 @@ impl TrainingJob {
             learning_rate: (rate * self.optimizer.correction(number)) as f32,
             decay_rate: rate as f32,
             epoch: batch.epoch,
-            average: average.mode,
-            average_keep: average.keep as f32,
+            average,
+            average_keep: average_keep as f32,
             linear: self.linear(number),
             mirror_rest: u32::from(mirrors && self.segments.begins_at(number)),
             ..Step::default()
