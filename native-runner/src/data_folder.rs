@@ -83,7 +83,7 @@ impl LocalData {
                 .map_or(Availability::Missing, |folder| Availability::Files { folder: folder.clone() }),
             (Origin::Stories(_), Some(folder)) => Availability::Files { folder: folder.clone() },
             (Origin::Stories(_), None) => Availability::Generated,
-            (Origin::Images(_), _) => Availability::AlwaysGenerated,
+            (Origin::Images { .. }, _) => Availability::AlwaysGenerated,
         }
     }
 
@@ -108,7 +108,7 @@ impl LocalData {
                 }
             },
             (Origin::Stories(_), Some(folder)) => read_from(folder, definition),
-            (Origin::Stories(_), None) | (Origin::Images(_), _) => {
+            (Origin::Stories(_), None) | (Origin::Images { .. }, _) => {
                 Ok(DataSet::generated(definition).expect("stories and images can be made up"))
             }
         }

@@ -11,11 +11,11 @@ use async_trait::async_trait;
 use data_sets::files::{hex, sha256_hex};
 use engine::{Commitment, PendingAnswer, Registration, Witness};
 use futures_channel::oneshot;
-use results::Beacon;
 use results::api::{
     AcceptedRun, CommitSegment, CommittedSegment, ErrorBody, IDEMPOTENCY_KEY, OpenLap, OpenedLap, PartHashes,
     ProofWanted, ProvePart, StartRun, StartedRun, Verdict,
 };
+use results::{Beacon, hex};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

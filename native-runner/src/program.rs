@@ -19,6 +19,7 @@ use data_sets::files::sha256_hex;
 use engine::backends::external::{ExternalBackend, Message};
 use engine::backends::{Opening, external};
 use engine::{Backend, Clock, EngineError};
+use results::hex;
 use serde_json::Value;
 
 use crate::json_output::replace_file;

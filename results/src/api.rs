@@ -64,7 +64,7 @@ pub struct StartedRun {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     pub tier: Tier,
-    /// Reasons of this tier.
+    /// Reasons of this tier; empty if none is worth reporting.
     pub notes: Vec<Note>,
     /// True while the leaderboard computes parts of the run again, after which the tier may change.
     pub being_verified: bool,
@@ -74,11 +74,8 @@ pub struct Verdict {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AcceptedRun {
     pub run_id: String,
-    pub tier: Tier,
-    /// Reasons of this tier; empty if none is worth reporting.
-    pub notes: Vec<Note>,
-    /// True if the leaderboard now computes parts of the run again, after which the tier may change ([`Verdict`]).
-    pub being_verified: bool,
+    #[serde(flatten)]
+    pub verdict: Verdict,
     /// Path of the result's own page on this server.
     pub permalink: String,
     /// Secret that allows deleting the run; it is shown once and stored only as a hash.

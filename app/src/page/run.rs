@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::RunRecord;
-use results::api::{AcceptedRun, Verdict};
+use results::api::AcceptedRun;
 use results::open_data::LICENCE_ADDRESS;
 
 use super::draw::draw_digit;
@@ -146,8 +146,7 @@ fn accepted_run(accepted: AcceptedRun, text: String) -> impl IntoView {
     let heading = NodeRef::<html::H2>::new();
     focus(heading, || true);
     let deletion = accepted.deletion_link.clone();
-    let AcceptedRun { tier, notes, being_verified, .. } = accepted.clone();
-    let verdict = RwSignal::new(Verdict { tier, notes, being_verified });
+    let verdict = RwSignal::new(accepted.verdict.clone());
     let whole_link = format!("{}{deletion}", platform::origin());
     let said = RwSignal::new(String::new());
     view! {

@@ -2,7 +2,7 @@
 
 use results::api::DeviceSource;
 use results::software::program_of_architecture;
-use results::{Adapter, Device, HIDDEN_SOFTWARE, HiddenDevice, IN_COMPATIBILITY_MODE, RunRecord};
+use results::{Adapter, Device, HIDDEN_SOFTWARE, IN_COMPATIBILITY_MODE, RunRecord, hidden_device};
 
 use super::contradiction::misfit;
 use super::name::displayed;
@@ -140,7 +140,7 @@ fn masked_group(reported: &Reported, software: bool) -> (String, String) {
     }
     let label = match program_of_architecture(&reported.architecture) {
         Some(program) => program.to_owned(),
-        None => HiddenDevice { told: words.join(", ") }.to_string(),
+        None => hidden_device(&words.join(", ")),
     };
     (slug(&format!("masked {}", words.join(" "))), label)
 }

@@ -19,9 +19,9 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
 
     let answer = server.upload(&started.run_id, &record).with_status(201);
     let accepted: AcceptedRun = answer.parse();
-    assert_eq!((accepted.tier, accepted.being_verified), (Tier::Checked, false));
+    assert_eq!((accepted.verdict.tier, accepted.verdict.being_verified), (Tier::Checked, false));
     let is_reason = |note: &Note| note.to_string().contains("received no segments");
-    assert!(accepted.notes.iter().all(is_reason), "{:?}", accepted.notes);
+    assert!(accepted.verdict.notes.iter().all(is_reason), "{:?}", accepted.verdict.notes);
     server.set_tier(&accepted.run_id, Tier::Proven);
     assert_eq!(accepted.permalink, format!("/runs/{}", started.run_id));
     assert_eq!(accepted.deletion_link, format!("/runs/{}/delete#{}", started.run_id, accepted.deletion_secret));
@@ -95,7 +95,7 @@ fn an_imported_record_is_unverified_and_never_ranked() {
     };
     let (mine, anothers) = ("a random key of the original sender", "a random key of a reader of the data");
     let accepted: AcceptedRun = import(mine).with_status(201).parse();
-    assert_eq!((accepted.tier, accepted.notes.len()), (Tier::Unverified, 1));
+    assert_eq!((accepted.verdict.tier, accepted.verdict.notes.len()), (Tier::Unverified, 1));
     assert_ne!(accepted.run_id, "of-another-leaderboard");
     let stored = server.stored(&accepted.run_id);
     assert_eq!((stored.record.run_id, stored.record.nonce), (None, None));
@@ -261,7 +261,10 @@ fn client_with_lost_answer_gets_its_own_secret() {
     let first: AcceptedRun = server.upload(&started.run_id, &record).with_status(201).parse();
     server.pass(599.0);
     let second: AcceptedRun = server.upload(&started.run_id, &record).with_status(200).parse();
-    assert_eq!((&second.run_id, second.tier, &second.permalink), (&first.run_id, first.tier, &first.permalink));
+    assert_eq!(
+        (&second.run_id, second.verdict.tier, &second.permalink),
+        (&first.run_id, first.verdict.tier, &first.permalink)
+    );
     assert_ne!(second.deletion_secret, first.deletion_secret);
     assert_eq!(server.list("").total, 2, "still one run of two workloads");
     let mut other = record.clone();

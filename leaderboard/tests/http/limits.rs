@@ -290,7 +290,7 @@ fn metrics_count_requests_without_naming_anyone() {
     let text = answer.text();
     let is = |name: &str, expected: f64| assert_eq!(value(&text, name), Some(expected), "{name} in {text}");
     is("gradmark_announcements_total", 1.0);
-    is(&format!("gradmark_accepted_runs_total{{tier=\"{}\"}}", run.tier.name()), 1.0);
+    is(&format!("gradmark_accepted_runs_total{{tier=\"{}\"}}", run.verdict.tier.name()), 1.0);
     is("gradmark_refused_total{limit=\"reading\"}", refused as f64);
     is("gradmark_database_errors_total{reason=\"full\"}", 0.0);
     is("gradmark_http_requests_in_progress", 0.0);

@@ -352,13 +352,17 @@ fn implausible_runs_are_flagged_with_the_reason() {
     let server = TestServer::start();
     for (change, reason) in cases {
         let run = server.accepted(change);
-        assert_eq!(run.tier, Tier::Flagged, "{reason}");
-        assert!(run.notes.iter().any(|note| note.to_string().contains(reason)), "{reason}: {:?}", run.notes);
+        assert_eq!(run.verdict.tier, Tier::Flagged, "{reason}");
+        assert!(
+            run.verdict.notes.iter().any(|note| note.to_string().contains(reason)),
+            "{reason}: {:?}",
+            run.verdict.notes
+        );
     }
     let mut imported = record::unregistered(3);
     first(&mut imported).first_losses.clear();
     let run: AcceptedRun = server.import(&imported).parse();
-    assert_eq!((run.tier, run.notes.len()), (Tier::Flagged, 2), "both reasons are reported");
+    assert_eq!((run.verdict.tier, run.verdict.notes.len()), (Tier::Flagged, 2), "both reasons are reported");
 }
 
 #[test]
@@ -370,7 +374,7 @@ fn runs_that_learned_badly_or_in_part_are_accepted_unranked() {
         workload.evaluations.iter_mut().for_each(|e| (e.accuracy, e.loss) = (0.08, 3.1));
         record::reach(workload);
     });
-    assert_eq!(bad.tier, Tier::Checked);
+    assert_eq!(bad.verdict.tier, Tier::Checked);
     let half = server.accepted(|record| drop(record.workloads.pop()));
     let list = server.list("");
     assert!(list.rows.iter().all(|row| !row.ranked) && list.total == 3);

@@ -130,7 +130,7 @@ impl Uploader {
             _ => self.import(json)?,
         }?;
         self.show(&accepted, screen)?;
-        if accepted.being_verified { self.await_verdict(&accepted.run_id, screen) } else { Ok(()) }
+        if accepted.verdict.being_verified { self.await_verdict(&accepted.run_id, screen) } else { Ok(()) }
     }
 
     /// Uploads exactly `json` as an unverified run, once despite retries. The inner error comes from the upload.
@@ -163,8 +163,8 @@ impl Uploader {
     fn show(&self, accepted: &AcceptedRun, screen: Screen) -> Result<(), Failure> {
         let address = self.leaderboard.address();
         screen.line("")?;
-        screen.line(&format!("{}       {}", screen.bold("Uploaded"), accepted.tier.name()))?;
-        show_notes(&accepted.notes, screen)?;
+        screen.line(&format!("{}       {}", screen.bold("Uploaded"), accepted.verdict.tier.name()))?;
+        show_notes(&accepted.verdict.notes, screen)?;
         screen.line(&format!("{}      {}", screen.bold("Permalink"), address.join(&clean(&accepted.permalink))))?;
         screen.line(&format!("{}  {}", screen.bold("Deletion link"), address.join(&clean(&accepted.deletion_link))))?;
         let text = "Keep it secret: it is shown only once, and anyone who has it can delete the run.";

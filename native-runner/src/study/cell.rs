@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use data_sets::files::sha256_hex;
 use engine::{BatchPlan, KNOWN_BACKENDS, SUITES, Workload};
-use results::kernels::Suite;
-use results::{Length, Positive, RunSpec, SeedSource};
+use results::kernels::KernelSuite;
+use results::{Length, Positive, RunSpec, SeedSource, hex};
 use serde::{Deserialize, Serialize};
 use view::text::counted;
 
@@ -145,7 +145,7 @@ impl RunSettings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KernelSettings {
-    pub(crate) suite: Suite,
+    pub(crate) suite: KernelSuite,
     pub(crate) adapter: String,
     pub(crate) budget_seconds: f64,
     pub(crate) budget_mib: u32,
@@ -300,7 +300,7 @@ pub(crate) mod tests {
         settings
     }
 
-    pub(crate) fn kernel_settings(suite: Suite) -> KernelSettings {
+    pub(crate) fn kernel_settings(suite: KernelSuite) -> KernelSettings {
         KernelSettings { suite, adapter: ANY.to_owned(), budget_seconds: 2.0, budget_mib: 1024 }
     }
 
@@ -317,7 +317,7 @@ pub(crate) mod tests {
         assert_ne!(plain, with(&|settings| settings.spec.seed = 2));
         let other = with(&|settings| settings.spec.adapter = "a/b".to_owned());
         assert!(plain != other && !other.contains('/'), "{other}");
-        let gemm = kernel_settings(Suite::Gemm);
+        let gemm = kernel_settings(KernelSuite::Gemm);
         let slower = CellSettings::Kernels(KernelSettings { budget_seconds: 3.0, ..gemm.clone() }).id();
         let gemm = CellSettings::Kernels(gemm).id();
         assert!(gemm.starts_with("kernels-gemm-") && gemm != slower, "{gemm}");
@@ -336,7 +336,7 @@ pub(crate) mod tests {
             ..unusual.spec
         };
         let kernels =
-            KernelSettings { adapter: "cpu".to_owned(), budget_seconds: 0.05, ..kernel_settings(Suite::Gemm) };
+            KernelSettings { adapter: "cpu".to_owned(), budget_seconds: 0.05, ..kernel_settings(KernelSuite::Gemm) };
         let cases = [
             (
                 CellSettings::Run(Box::new(run_settings("caffe-mnist"))),
@@ -387,7 +387,7 @@ pub(crate) mod tests {
         let mut settings = run_settings("caffe-mnist");
         settings.spec.batch_size = Some(500);
         let cell = CellSettings::Run(Box::new(settings));
-        let kernels = CellSettings::Kernels(kernel_settings(Suite::Gemm));
+        let kernels = CellSettings::Kernels(kernel_settings(KernelSuite::Gemm));
         let allows = |settings: &CellSettings, text: &str| text.parse::<CellFilter>().unwrap().allows(settings);
         for text in ["batch-size=50, 500", "workload=caffe-mnist", "learning-rate=own"] {
             assert!(allows(&cell, text), "{text}");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
 use engine::{BACKENDS, KNOWN_BACKENDS, WORKLOADS};
-use results::kernels::Suite;
+use results::kernels::KernelSuite;
 use results::{InputMode, Layout, Length, Positive, Precision};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
 use serde::de::{Deserializer, Error, Visitor};
@@ -289,7 +289,7 @@ impl Visitor<'_> for NameOfWorkload {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct KernelMatrix {
-    pub(crate) suites: Vec<Suite>,
+    pub(crate) suites: Vec<KernelSuite>,
     /// Adapters, as in `--adapter`.
     pub(crate) adapters: Vec<String>,
     /// Time limit for the repetitions of an entry.
@@ -302,7 +302,7 @@ impl Default for KernelMatrix {
     fn default() -> Self {
         let budget_mib = NonZero::new(1024).expect("it is not zero");
         let budget_seconds = Positive::new(2.0).expect("it is above zero");
-        Self { suites: Suite::ALL.to_vec(), adapters: usual_adapters(), budget_seconds, budget_mib }
+        Self { suites: KernelSuite::ALL.to_vec(), adapters: usual_adapters(), budget_seconds, budget_mib }
     }
 }
 
@@ -406,7 +406,7 @@ mod tests {
         let texts: Vec<String> = all.iter().map(|cell| cell.settings.text()).collect();
         let expected = ["gemm · cpu", "gemm · discrete", "rnn · cpu", "rnn · discrete"];
         assert_eq!(texts, expected.map(|which| format!("kernels {which} · 2 s an entry · 1024 MiB an entry")));
-        assert_eq!(cells("", 1.0).len(), Suite::ALL.len());
+        assert_eq!(cells("", 1.0).len(), KernelSuite::ALL.len());
         let short = &cells("suites = [\"gemm\"]\nbudget_seconds = 4", 0.1)[0];
         assert!(short.settings.text().contains("0.4 s an entry"), "{}", short.settings.text());
         assert_eq!(short.full_limit.map(|limit| limit.to_string()).as_deref(), Some("4 s of training"));
@@ -429,7 +429,7 @@ mod tests {
             files.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
         assert_eq!(files, STUDIES.iter().map(|(name, _)| (*name).to_owned()).collect());
         assert!(STUDIES.iter().all(|(name, _)| plan(name).cells.len() > 1));
-        assert_eq!(plan("kernels").cells.len(), Suite::ALL.len());
+        assert_eq!(plan("kernels").cells.len(), KernelSuite::ALL.len());
     }
 
     /// Batch sizes, learning rates, lengths and devices as in `published_results.json`.

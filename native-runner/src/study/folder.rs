@@ -438,7 +438,7 @@ fn kernels_ending(record: &KernelRecord) -> (CellEnding, Option<String>) {
 
 #[cfg(test)]
 mod tests {
-    use results::kernels::Suite;
+    use results::kernels::KernelSuite;
 
     use super::*;
     use crate::child::{Ended, How};
@@ -545,7 +545,7 @@ mod tests {
                 "wall_seconds": 1.0, "client": {{"kind": "native", "name": "native-runner", "version": "1",
                 "operating_system": "Linux", "logical_processors": 2}}}}}}"#
             );
-            finish(&StudyCell::new(CellSettings::Kernels(kernel_settings(Suite::Gemm)), None), 0, stdout)
+            finish(&StudyCell::new(CellSettings::Kernels(kernel_settings(KernelSuite::Gemm)), None), 0, stdout)
         };
         let measured = r#""outcome": "measured", "flops_per_second": 1e9, "peak_flops_per_second": null,
             "peak_share": null, "timing": {"seconds": 1.0, "seconds_lowest": 1.0, "seconds_highest": 1.0, "windows": []}"#;

@@ -12,7 +12,7 @@ use std::{env, fs, thread};
 #[cfg(unix)]
 use nix::sys::signal::Signal;
 use results::api::{
-    AcceptedRun, CommitSegment, CommittedSegment, ErrorBody, OpenLap, OpenedLap, ProofWanted, StartedRun, Tier,
+    AcceptedRun, CommitSegment, CommittedSegment, ErrorBody, OpenLap, OpenedLap, ProofWanted, StartedRun, Tier, Verdict,
 };
 use results::{Adapter, Beacon, RunRecord};
 use serde::Deserialize;
@@ -471,9 +471,7 @@ pub(crate) fn started() -> StartedRun {
 pub(crate) fn accepted(run_id: &str, tier: Tier) -> AcceptedRun {
     AcceptedRun {
         run_id: run_id.to_owned(),
-        tier,
-        notes: vec![results::api::Note::finding("Not reviewed yet.")],
-        being_verified: false,
+        verdict: Verdict { tier, notes: vec![results::api::Note::finding("Not reviewed yet.")], being_verified: false },
         permalink: format!("/runs/{run_id}"),
         deletion_secret: "secret".to_owned(),
         deletion_link: format!("/runs/{run_id}/delete#secret"),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, iter};
 
 use results::api::{
-    AcceptedRun, CommitSegment, ProofWanted, ProvePart, StartRun, StartedRun, Tier, Verdict, WantedHashes, WantedState,
+    CommitSegment, ProofWanted, ProvePart, StartRun, StartedRun, Tier, Verdict, WantedHashes, WantedState,
 };
 use results::{RunRecord, Segment, StateBytes, Warning};
 
@@ -105,7 +105,9 @@ impl Curious {
                 FakeAnswer::json(200, &())
             }
             call if call.starts_with("PUT") => {
-                FakeAnswer::json(201, &AcceptedRun { being_verified: true, ..accepted("run-1", Tier::Checked) })
+                let mut accepted = accepted("run-1", Tier::Checked);
+                accepted.verdict.being_verified = true;
+                FakeAnswer::json(201, &accepted)
             }
             "GET /api/v1/runs/run-1/verdict" => {
                 FakeAnswer::json(200, &Verdict { tier: Tier::Proven, notes: Vec::new(), being_verified: false })

@@ -343,8 +343,7 @@ impl<'a> Planner<'a> {
                 self.local_response(stage, phase, radius, [bias, alpha, beta]);
             }
             StageKind::BatchNorm { epsilon, keep, activation } => {
-                let constants = (epsilon, keep);
-                let params = self.stages.batch_norm_params(stage, constants, activation, self.rows, CHANNEL_ALIGNMENT);
+                let params = self.sized(stage).batch_norm((epsilon, keep), activation);
                 if phase == LayerPhase::Backward {
                     self.batch_norm_backward(stage, params);
                 } else {
@@ -394,7 +393,7 @@ fn max_bytes_per_sample(stages: &Stages) -> u64 {
     let values = stages.values.iter().map(|value| value.stored_features(CHANNEL_ALIGNMENT));
     let gates = stages.stages.iter().map(|stage| {
         let StageKind::Recurrent(cell) = stage.kind else { return 0 };
-        let params = stages.recurrent_params(stage, cell, 1, CHANNEL_ALIGNMENT);
+        let params = stages.sized(stage, 1, CHANNEL_ALIGNMENT).recurrent(cell);
         cell.gates() * params.sequences * params.steps * params.stored_units
     });
     4 * u64::from(values.chain(gates).max().unwrap_or(1))

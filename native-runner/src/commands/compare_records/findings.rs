@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use results::comparison::Basis;
 use results::estimate::Estimate;
 use results::regression::{
-    AccuracyVerdict, Change, Line, QUANTITIES, Quantity, Regressions, Rules, Side, Verdict, device,
+    AccuracyVerdict, Change, Line, QUANTITIES, Quantity, RegressionVerdict, Regressions, Rules, Side, device,
 };
 use view::table::{Sheet, SheetCell};
 
@@ -40,8 +40,9 @@ fn headline(compared: &[ComparedSides<'_>]) -> ReportNote {
     let counts: Vec<String> = counts.iter().map(|(words, count)| format!("{count} {words}")).collect();
     let counts = format!("{total} compared: {}", counts.join(", "));
     let rules = compared.first().map(|of| of.regressions.rules).unwrap_or_default();
-    let is_open = lines().any(|(_, line)| matches!(line.verdict, Verdict::PerhapsSlower | Verdict::Undecided));
-    let is_slower = lines().any(|(_, line)| line.verdict == Verdict::Slower);
+    let is_open = lines()
+        .any(|(_, line)| matches!(line.verdict, RegressionVerdict::PerhapsSlower | RegressionVerdict::Undecided));
+    let is_slower = lines().any(|(_, line)| line.verdict == RegressionVerdict::Slower);
     let (mark, text) = match rules.fail_if_slower.map(percent_details) {
         _ if failing > 0 => (NoteMark::Bad, "A regression. ".to_owned()),
         Some(limit) if is_open => {
@@ -261,10 +262,12 @@ const MAX_VARIANTS: usize = 4;
 
 pub(crate) fn reason(line: &Line) -> String {
     match &line.verdict {
-        Verdict::Broken { reason } => format!("the candidate failed to train it, but the baseline did not: {reason}"),
-        Verdict::Untold { reason } => reason.clone(),
-        Verdict::OnlyInBaseline => "only the baseline has it".to_owned(),
-        Verdict::OnlyInCandidate => "only the candidate has it".to_owned(),
+        RegressionVerdict::Broken { reason } => {
+            format!("the candidate failed to train it, but the baseline did not: {reason}")
+        }
+        RegressionVerdict::Untold { reason } => reason.clone(),
+        RegressionVerdict::OnlyInBaseline => "only the baseline has it".to_owned(),
+        RegressionVerdict::OnlyInCandidate => "only the candidate has it".to_owned(),
         verdict => {
             let ratio = line.throughput.map(|throughput| throughput.ratio);
             let interval = ratio.and_then(|ratio| ratio.interval);
@@ -280,25 +283,27 @@ fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<ReportNote> {
     let mut add = |mark, text: String| notes.push(ReportNote { mark, text: format!("{name}: {text}") });
     let tolerance = rules.fail_if_slower.map(percent_details);
     match &line.verdict {
-        Verdict::Faster | Verdict::Tied => {}
-        Verdict::Undecided => {
+        RegressionVerdict::Faster | RegressionVerdict::Tied => {}
+        RegressionVerdict::Undecided => {
             let text = format!("{}; make more or longer runs on each side to decide.", reason(line));
             add(NoteMark::Open, text);
         }
         verdict if verdict.fails(rules) => add(NoteMark::Bad, format!("{}.", reason(line))),
-        Verdict::PerhapsSlower => {
+        RegressionVerdict::PerhapsSlower => {
             let limit = tolerance.unwrap_or_default();
             let text = format!("{}; a loss of more than {limit} can be neither shown nor excluded.", reason(line));
             add(NoteMark::Open, text);
         }
-        Verdict::SlightlySlower => {
+        RegressionVerdict::SlightlySlower => {
             let limit = tolerance.unwrap_or_default();
             add(NoteMark::Careful, format!("{}, within the allowed loss of {limit}.", reason(line)));
         }
-        Verdict::Slower | Verdict::Broken { .. } | Verdict::Untold { .. } => {
+        RegressionVerdict::Slower | RegressionVerdict::Broken { .. } | RegressionVerdict::Untold { .. } => {
             add(NoteMark::Careful, format!("{}.", reason(line)))
         }
-        Verdict::OnlyInBaseline | Verdict::OnlyInCandidate => add(NoteMark::Plain, format!("{}.", reason(line))),
+        RegressionVerdict::OnlyInBaseline | RegressionVerdict::OnlyInCandidate => {
+            add(NoteMark::Plain, format!("{}.", reason(line)))
+        }
     }
     for (side, whose) in [(&line.baseline, "baseline"), (&line.candidate, "candidate")] {
         for text in side.iter().flat_map(|side| about_side(side, whose)) {

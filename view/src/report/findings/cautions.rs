@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use results::kernels::{Entry, Outcome as KernelOutcome};
+use results::kernels::{Entry, KernelOutcome};
 use results::summary::{MeasuredWorkload, has_learned};
 use results::{Correctness, Outcome, Warning};
 

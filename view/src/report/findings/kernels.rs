@@ -1,6 +1,6 @@
 //! Findings about kernels without a network: shares of the peak, passes, devices, and published rates.
 
-use results::kernels::{Entry, KernelSummary, Pass, Suite};
+use results::kernels::{Entry, KernelSuite, KernelSummary, Pass};
 use results::statistics::median;
 
 use crate::report::findings::{Finding, FindingRule, Kind};
@@ -19,7 +19,7 @@ pub(super) const PEAK: FindingRule = FindingRule {
     },
 };
 
-fn describe_suite(device: &OnDevice<'_>, suite: Suite) -> Option<Finding> {
+fn describe_suite(device: &OnDevice<'_>, suite: KernelSuite) -> Option<Finding> {
     let entries = device.entries(suite);
     let summary = KernelSummary::of(entries.iter().copied());
     let by_share =
@@ -68,7 +68,7 @@ pub(super) const PASSES: FindingRule = FindingRule {
     },
 };
 
-fn compare_gradient(device: &OnDevice<'_>, suite: Suite, pass: Pass) -> Option<Finding> {
+fn compare_gradient(device: &OnDevice<'_>, suite: KernelSuite, pass: Pass) -> Option<Finding> {
     let entries = device.entries(suite);
     let pairs =
         pairs(&filter_pass(&entries, pass), &filter_pass(&entries, Pass::Forward), |one, other| one.size == other.size);
@@ -108,7 +108,7 @@ pub(super) const DEVICES: FindingRule = FindingRule {
     },
 };
 
-fn compare_two(suite: Suite, first: &OnDevice<'_>, other: &OnDevice<'_>) -> Option<Finding> {
+fn compare_two(suite: KernelSuite, first: &OnDevice<'_>, other: &OnDevice<'_>) -> Option<Finding> {
     let is_pair = |one: &Entry, of: &Entry| (&one.size, one.pass) == (&of.size, of.pass);
     let pairs = pairs(&other.entries(suite), &first.entries(suite), is_pair);
     let ratios = |figure: fn(&Entry) -> Option<f64>| -> Vec<f64> {

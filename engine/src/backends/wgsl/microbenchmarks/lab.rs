@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use results::kernels::Timing;
+use results::kernels::KernelTiming;
 use shaders::params::Step;
 
 use super::super::builder::Builder;
@@ -124,7 +124,7 @@ impl Bench {
     }
 
     /// Measures windows after warming up.
-    pub(super) async fn timing(&mut self) -> Result<Timing> {
+    pub(super) async fn timing(&mut self) -> Result<KernelTiming> {
         let timing = self.timing_with_gauge(f64::INFINITY, &mut None, &mut Unobserved).await?;
         Ok(timing.expect("an unobserved measurement is never canceled"))
     }
@@ -137,7 +137,7 @@ impl Bench {
         budget_seconds: f64,
         gauge: &mut Option<Box<dyn Gauge>>,
         observer: &mut dyn Observer<Event>,
-    ) -> Result<Option<Timing>> {
+    ) -> Result<Option<KernelTiming>> {
         let (lab, latency) = (self.lab.clone(), self.latency);
         let participants = vec![Participant::new(super::super::NAME, Some(self))];
         let mut contest = Contest { participants, gauge, clock: lab.clock.as_ref(), observer };
@@ -146,12 +146,12 @@ impl Bench {
         contest.run(ContestRules { window_seconds, budget_seconds, fewest_rounds, most_rounds }).await;
         match contest.participants.remove(0) {
             Participant { ended: Some(error), .. } => Err(error),
-            Participant { windows, .. } => Ok(Timing::of(windows)),
+            Participant { windows, .. } => Ok(KernelTiming::of(windows)),
         }
     }
 
     /// Measures round trips: windows of submissions that each wait for the previous one.
-    pub(super) async fn round_trips(&mut self) -> Result<Timing> {
+    pub(super) async fn round_trips(&mut self) -> Result<KernelTiming> {
         let Lab { device, clock } = &self.lab.clone();
         let mut windows = Vec::new();
         // The first window warms up.
@@ -166,7 +166,7 @@ impl Bench {
             windows.push(window);
         }
         windows.remove(0);
-        Ok(Timing::of(windows).expect("there are windows"))
+        Ok(KernelTiming::of(windows).expect("there are windows"))
     }
 }
 

@@ -53,31 +53,31 @@ impl Planner<'_> {
     }
 
     pub(super) fn gelu(&mut self, stage: &Stage, phase: LayerPhase) {
-        let params = self.stages.elementwise_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).elementwise();
         let kernels = ["gelu_forward", "gelu_backward"];
         self.map_values(stage, phase, kernels, &params, |epilogue| Elementwise { epilogue, ..params });
     }
 
     pub(super) fn local_response(&mut self, stage: &Stage, phase: LayerPhase, radius: u32, constants: [f32; 3]) {
-        let params = self.stages.local_response_params(stage, radius, constants, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).local_response(radius, constants);
         let kernels = ["local_response_forward", "local_response_backward"];
         self.map_values(stage, phase, kernels, &params, |epilogue| LocalResponse { epilogue, ..params });
     }
 
     pub(super) fn sentence_sum(&mut self, stage: &Stage, phase: LayerPhase, words: u32) {
-        let params = self.stages.sentence_sum_params(stage, words, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).sentence_sum(words);
         let kernels = ["sentence_sum_forward", "sentence_sum_gradient"];
         self.map_values(stage, phase, kernels, &params, |epilogue| SentenceSum { epilogue, ..params });
     }
 
     pub(super) fn transpose(&mut self, stage: &Stage, phase: LayerPhase) {
-        let params = self.stages.transpose_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).transpose();
         let kernels = ["transpose_forward", "transpose_gradient"];
         self.map_values(stage, phase, kernels, &params, |epilogue| Transpose { epilogue, ..params });
     }
 
     pub(super) fn pool(&mut self, stage: &Stage, phase: LayerPhase, kind: PoolKind, window: SlidingWindow) {
-        let params = self.stages.pool_params(stage, window, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).pool(window);
         if kind == PoolKind::Average {
             let kernels = ["average_pool_forward", "average_pool_backward"];
             return self.map_values(stage, phase, kernels, &params, |epilogue| Pool { epilogue, ..params });
@@ -94,7 +94,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn add(&mut self, stage: &Stage, phase: LayerPhase) {
-        let params = self.stages.add_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).add();
         if phase != LayerPhase::Backward {
             return self.map_inputs("add_forward", stage, &params);
         }
@@ -105,7 +105,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn concatenate(&mut self, stage: &Stage, phase: LayerPhase) {
-        let params = self.stages.concatenate_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).concatenate();
         if phase != LayerPhase::Backward {
             return self.map_inputs("concatenate_forward", stage, &params);
         }
@@ -117,7 +117,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn pixel_products(&mut self, stage: &Stage, phase: LayerPhase) {
-        let params = self.stages.pixel_products_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).pixel_products();
         if phase != LayerPhase::Backward {
             return self.map_inputs("pixel_products_forward", stage, &params);
         }
@@ -131,21 +131,21 @@ impl Planner<'_> {
 
     /// Uses the words' vectors as the pixels of a second factor, stored like weights that products read.
     pub(super) fn word_scores(&mut self, stage: &Stage, phase: LayerPhase) {
-        let params = self.stages.word_scores_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).word_scores();
         let (x, vectors) = (self.input_of(stage, 0), self.product_weight(stage, 0));
         if phase != LayerPhase::Backward {
             let y = self.output_of(stage);
             return self.builder.dispatch("pixel_products_forward", &params, &[x, vectors, y], self.quads(y));
         }
         let dy = self.output_gradient(stage);
-        let product = self.stages.word_vectors_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let product = self.sized(stage).word_vectors();
         self.product_gradient(stage.tensor, None, product, dy, x);
         let with = |epilogue| PixelProducts { epilogue, ..params };
         self.pass_back("pixel_products_gradient", stage, 0, &[dy, vectors, x], with);
     }
 
     pub(super) fn softmax_layer(&mut self, stage: &Stage, phase: LayerPhase, linear_start: bool) {
-        let params = self.stages.channel_softmax_params(stage, linear_start, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).channel_softmax(linear_start);
         let (x, pixels) = (self.input_of(stage, 0), u64::from(params.pixels));
         if phase != LayerPhase::Backward {
             let bindings = [x, self.output_of(stage)];
@@ -159,7 +159,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn embedding(&mut self, stage: &Stage, phase: LayerPhase, words: Words) {
-        let params = self.stages.embedding_params(stage, words, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).embedding(words);
         let ids = self.input_of(stage, 0);
         if phase != LayerPhase::Backward {
             let y = self.output_of(stage);
@@ -180,7 +180,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn position(&mut self, stage: &Stage, phase: LayerPhase) {
-        let params = self.stages.position_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).position();
         if phase != LayerPhase::Backward {
             let y = self.output_of(stage);
             let bindings = [self.input_of(stage, 0), self.weight(stage, 0), y];
@@ -194,13 +194,13 @@ impl Planner<'_> {
             let invocations = u64::from(parts.parts) * quads;
             planner.builder.dispatch("position_gradient", &params, &[dy, parts.output], invocations);
         });
-        let elementwise = self.stages.elementwise_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let elementwise = self.sized(stage).elementwise();
         let bindings = [dy, self.input_of(stage, 0)];
         self.pass_back("pass_gradient", stage, 0, &bindings, |epilogue| Elementwise { epilogue, ..elementwise });
     }
 
     pub(super) fn attention(&mut self, stage: &Stage, phase: LayerPhase, heads: u32) {
-        let params = self.stages.attention_params(stage, heads, self.rows);
+        let params = self.sized(stage).attention(heads);
         let queries_of_sample = u64::from(params.heads) * u64::from(params.tokens);
         let queries = u64::from(params.rows) * queries_of_sample;
         let log_sum_exp = self.keep(stage, 0, "log of sums", 4 * queries_of_sample);
@@ -297,7 +297,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn layer_norm(&mut self, stage: &Stage, phase: LayerPhase, epsilon: f32) {
-        let params = self.stages.layer_norm_params(stage, epsilon, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).layer_norm(epsilon);
         let saved = self.keep(stage, 0, "mean and deviation", 8 * u64::from(params.tokens));
         let (x, tokens) = (self.input_of(stage, 0), params.rows * params.tokens);
         let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
