@@ -79,7 +79,7 @@ pub fn sha256_of(mut reader: impl Read) -> std::io::Result<String> {
 }
 
 /// Returns the bytes in lowercase hexadecimal.
-pub fn hex(bytes: &[u8]) -> String {
+fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

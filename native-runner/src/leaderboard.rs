@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use std::{fmt, fs, thread};
 
 use async_trait::async_trait;
-use data_sets::files::{hex, sha256_hex};
+use data_sets::files::sha256_hex;
 use engine::{Commitment, PendingAnswer, Registration, Witness};
 use futures_channel::oneshot;
 use results::api::{

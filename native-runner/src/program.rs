@@ -19,7 +19,6 @@ use data_sets::files::sha256_hex;
 use engine::backends::external::{ExternalBackend, Message};
 use engine::backends::{Opening, external};
 use engine::{Backend, Clock, EngineError};
-use results::hex;
 use serde_json::Value;
 
 use crate::json_output::replace_file;

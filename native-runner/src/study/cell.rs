@@ -7,7 +7,7 @@ use std::str::FromStr;
 use data_sets::files::sha256_hex;
 use engine::{BatchPlan, KNOWN_BACKENDS, SUITES, Workload};
 use results::kernels::KernelSuite;
-use results::{Length, Positive, RunSpec, SeedSource, hex};
+use results::{Length, Positive, RunSpec, SeedSource};
 use serde::{Deserialize, Serialize};
 use view::text::counted;
 
