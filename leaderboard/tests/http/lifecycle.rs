@@ -3,8 +3,7 @@
 use results::api::{AcceptedRun, Note, StartRun, Tier};
 use results::{FailureCause, Outcome, RunRecord, Suite, WorkloadRecord};
 
-use crate::support::record::{OUT_OF_MEMORY, fail, start};
-use crate::support::rehearsal::{LARGE, SMALL};
+use crate::support::record::{LARGE, OUT_OF_MEMORY, SMALL, fail, start};
 use crate::support::*;
 
 #[test]
