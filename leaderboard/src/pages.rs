@@ -1,19 +1,17 @@
 //! The page and the data sets as static files.
 
-use std::convert::Infallible;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
-use tower::ServiceExt;
 use tower_http::services::ServeDir;
 
 use crate::StartError;
@@ -22,6 +20,7 @@ use crate::badge::escaped;
 use crate::card::{Card, SIZE};
 use crate::error::ApiError;
 use crate::public_url::{PublicAddress, PublicUrl};
+use crate::static_files::{files, from_folder, not_found};
 use crate::storage::Database;
 
 /// Cache lifetime of files with a content hash in their name.
@@ -70,11 +69,6 @@ impl Pages {
         }
         policy_header(&[])
     }
-}
-
-/// Serves files of a folder, or their `.br` or `.gz` versions if the client accepts them.
-fn files(folder: PathBuf) -> ServeDir {
-    ServeDir::new(folder).append_index_html_on_directories(false).precompressed_br().precompressed_gzip()
 }
 
 /// Returns the routes of the data sets. Their names change with their content, so they are cached permanently.
@@ -146,32 +140,6 @@ fn is_view(path: &str) -> bool {
 fn run_at(path: &str) -> Option<Result<RunId, ApiError>> {
     let id = path.strip_prefix("/runs/")?.trim_end_matches('/');
     (!id.contains('/')).then(|| RunId::parse(id.to_owned()))
-}
-
-/// Returns a file of a folder with this cache lifetime, or the usual refusal if it is missing.
-pub(crate) async fn from_folder(files: ServeDir, request: Request, caching: HeaderValue) -> Response {
-    if names_a_hidden_file(request.uri().path()) {
-        return not_found();
-    }
-    let Ok::<_, Infallible>(response) = files.oneshot(request).await;
-    let mut response = response.map(Body::new);
-    match response.status() {
-        StatusCode::NOT_FOUND => return not_found(),
-        StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED => {
-            response.headers_mut().insert(header::CACHE_CONTROL, caching);
-        }
-        _ => {}
-    }
-    response
-}
-
-pub(crate) fn not_found() -> Response {
-    (StatusCode::NOT_FOUND, "There is nothing here.\n").into_response()
-}
-
-/// Returns true for paths of tools' notes, such as the list of verified files, which are not served.
-fn names_a_hidden_file(path: &str) -> bool {
-    path.split('/').any(|part| part.starts_with('.') || part.to_ascii_lowercase().starts_with("%2e"))
 }
 
 fn names_a_file(path: &str) -> bool {

@@ -20,7 +20,7 @@ use results::open_data::{ExportFormat, Snapshot, SnapshotList};
 use tower_http::services::ServeDir;
 
 use crate::open_data::{Encoder, ExportError, ExportedRuns};
-use crate::pages::{from_folder, not_found};
+use crate::static_files::{from_folder, not_found};
 use crate::storage::Database;
 use crate::whole_file::{WholeFile, is_partial, with_ending};
 use crate::{ServerClock, StartError};

@@ -1,23 +1,25 @@
+use std::error::Error;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
-use axum::http::{StatusCode, header};
+use axum::http::{StatusCode, Uri, header};
 use results::api::{IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_LENGTHS};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
 use super::Leaderboard;
-use super::runs::read_query;
+use crate::client_address::{Peer, counted_address, prefix_of};
 use crate::error::{ApiError, Result};
-use crate::limits::{Peer, counted_address, day_of, prefix_of};
+use crate::limits::day_of;
 use crate::proof::Started;
 use crate::receiving::Intake;
 use crate::secrets::RUN_ID_BYTES;
 use crate::storage::Submitter;
+use crate::validation::{self, Refusal};
 
 const MAX_RECORD_BYTES: usize = 4 << 20;
 /// Largest body whose fields are all short strings and numbers.
@@ -92,6 +94,24 @@ fn refusal(error: &serde_json::Error) -> ApiError {
     let rest =
         if shown == text { String::new() } else { format!("… at line {} column {}", error.line(), error.column()) };
     ApiError::new(StatusCode::BAD_REQUEST, code, format!("The body cannot be read: {shown}{rest}."))
+}
+
+/// Reads a query and checks the values that all queries have in common.
+pub(super) fn read_query<T: DeserializeOwned + Serialize>(uri: &Uri) -> Result<T> {
+    let Query(query) = Query::try_from_uri(uri).map_err(|rejection| {
+        let cause = rejection.source().map_or_else(|| rejection.body_text(), ToString::to_string);
+        bad_query(format!("The query cannot be read: {cause}."))
+    })?;
+    validation::check_query(&query).map_err(bad_query_of)?;
+    Ok(query)
+}
+
+pub(super) fn bad_query(message: impl Into<String>) -> ApiError {
+    ApiError::new(StatusCode::BAD_REQUEST, "bad_query", message)
+}
+
+pub(super) fn bad_query_of(refusal: Refusal) -> ApiError {
+    bad_query(refusal.message).at(refusal.field)
 }
 
 /// The query of a call.

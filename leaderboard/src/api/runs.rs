@@ -1,40 +1,18 @@
 //! Reading and deleting uploads.
 
-use std::error::Error;
 use std::sync::LazyLock;
 
 use axum::Json;
-use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use results::RunRecord;
 use results::api::{StoredRun, Verdict};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::Leaderboard;
 use super::extract::RunId;
 use crate::error::{ApiError, Result};
-use crate::validation::Refusal;
-use crate::{secrets, validation};
-
-/// Reads a query and checks the values that all queries have in common.
-pub(super) fn read_query<T: DeserializeOwned + Serialize>(uri: &Uri) -> Result<T> {
-    let Query(query) = Query::try_from_uri(uri).map_err(|rejection| {
-        let cause = rejection.source().map_or_else(|| rejection.body_text(), ToString::to_string);
-        bad_query(format!("The query cannot be read: {cause}."))
-    })?;
-    validation::check_query(&query).map_err(bad_query_of)?;
-    Ok(query)
-}
-
-pub(super) fn bad_query(message: impl Into<String>) -> ApiError {
-    ApiError::new(StatusCode::BAD_REQUEST, "bad_query", message)
-}
-
-pub(super) fn bad_query_of(refusal: Refusal) -> ApiError {
-    bad_query(refusal.message).at(refusal.field)
-}
+use crate::secrets;
 
 pub(crate) async fn show(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<Json<StoredRun>> {
     leaderboard.storage.uploaded_run(&id).await?.map(Json).ok_or_else(ApiError::unknown_run)

@@ -11,8 +11,8 @@ use tokio::sync::Semaphore;
 
 use super::Leaderboard;
 use super::extract::{Announced, IdempotencyKey, JsonBytes, MAX_FIELDS_BYTES, Requester};
+use crate::counted_event::CountedEvent;
 use crate::error::{ApiError, Result};
-use crate::metrics::CountedEvent;
 use crate::proof::{ServerKey, Started, limited_summaries};
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, fingerprint, random_word};
 use crate::storage::{Acceptance, NewRun};

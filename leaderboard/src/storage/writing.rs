@@ -7,14 +7,17 @@ use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use sqlx::any::{AnyArguments, AnyQueryResult};
 use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, Transaction};
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
-use super::connect::WRITER_PATIENCE;
 use super::{Database, Result, StorageError};
+
+/// Timeout of a writer's turn and of a connection from the pool.
+pub(super) const WRITER_PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) struct Writing {
     transaction: Transaction<'static, Any>,
