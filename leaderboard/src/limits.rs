@@ -62,38 +62,19 @@ impl RequestKind {
 #[derive(Clone)]
 pub(crate) struct RateLimits {
     trusted: Option<ProxyHeader>,
-    /// The limit of each [`RequestKind`]; `None` for no limit.
-    limits: Arc<[Option<Limit>; 4]>,
-}
-
-struct Limit {
-    of_network: Rate,
-    of_prefix: Rate,
-}
-
-impl Limit {
-    fn new(number: u32, period: Duration, burst: u32) -> Option<Self> {
-        let of_prefix = Rate::new(number.saturating_mul(PREFIX_FACTOR), period, burst.saturating_mul(PREFIX_FACTOR))?;
-        Some(Self { of_network: Rate::new(number, period, burst)?, of_prefix })
-    }
-
-    /// Checks the network first, so that its refused requests do not use up the limit of its neighbors.
-    fn admit(&self, address: IpAddr) -> Result<(), Duration> {
-        self.of_network.admit(network_of(address))?;
-        self.of_prefix.admit(prefix_of(address))
-    }
-
-    fn forget(&self) {
-        self.of_network.forget();
-        self.of_prefix.forget();
-    }
+    /// The limits of each [`RequestKind`], for a network and for a prefix; `None` for no limit.
+    limits: Arc<[Option<[Rate; 2]>; 4]>,
 }
 
 impl RateLimits {
     pub(crate) fn new(protection: &Protection) -> Self {
+        let limit = |number: u32, period, burst: u32| {
+            let of_prefix = [number, burst].map(|of_network| of_network.saturating_mul(PREFIX_FACTOR));
+            Some([Rate::new(number, period, burst)?, Rate::new(of_prefix[0], period, of_prefix[1])?])
+        };
         // The requests of half an hour, or of ten seconds, may come at once.
-        let hourly = |number: u32| Limit::new(number, HOUR, number.div_ceil(2));
-        let each_second = |number: u32| Limit::new(number, SECOND, number.saturating_mul(10));
+        let hourly = |number: u32| limit(number, HOUR, number.div_ceil(2));
+        let each_second = |number: u32| limit(number, SECOND, number.saturating_mul(10));
         let limits = [
             hourly(protection.announcements_per_hour),
             hourly(protection.imports_per_hour),
@@ -104,16 +85,18 @@ impl RateLimits {
     }
 
     fn admit(&self, kind: RequestKind, peer: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
-        let Some(limit) = &self.limits[kind as usize] else { return Ok(()) };
+        let Some([of_network, of_prefix]) = &self.limits[kind as usize] else { return Ok(()) };
         let Some(address) = counted_address(peer, headers, self.trusted) else { return Ok(()) };
-        limit.admit(address).map_err(|wait| ApiError::too_many_requests(kind, wait))
+        // The network comes first, so that its refused requests do not use up the limit of its neighbors.
+        let admitted = of_network.admit(network_of(address)).and_then(|()| of_prefix.admit(prefix_of(address)));
+        admitted.map_err(|wait| ApiError::too_many_requests(kind, wait))
     }
 
     /// Deletes addresses that have their full limit again, each minute. Never returns.
     pub(crate) async fn forget_regularly(self) {
         loop {
             tokio::time::sleep(CLEANUP_INTERVAL).await;
-            self.limits.iter().flatten().for_each(Limit::forget);
+            self.limits.iter().flatten().flatten().for_each(Rate::forget);
         }
     }
 }
@@ -158,10 +141,6 @@ impl ApiError {
         let message = "The leaderboard has too many announced runs that are not uploaded yet. Try again in a few \
                        minutes, or run without announcing and import the record.";
         Self::unavailable("too_many_open_runs", message, Duration::from_secs(600)).refused_by("open_runs")
-    }
-
-    pub(crate) fn too_many_weights() -> Self {
-        Self::busy().refused_by("weights")
     }
 
     pub(crate) fn too_many_imports(unix_seconds: f64) -> Self {
@@ -284,10 +263,7 @@ pub(crate) struct ClientPlaces {
 }
 
 /// Taken places, which are given back when this is dropped.
-pub(crate) struct Taken {
-    _permit: OwnedSemaphorePermit,
-    _share: Option<TakenShare>,
-}
+pub(crate) type Taken = (OwnedSemaphorePermit, Option<TakenShare>);
 
 impl ClientPlaces {
     pub(crate) fn new(number: usize, most: Most) -> Self {
@@ -302,7 +278,7 @@ impl ClientPlaces {
             None => None,
         };
         let permit = Arc::clone(&self.free).try_acquire_many_owned(u32::try_from(number).ok()?).ok()?;
-        Some(Taken { _permit: permit, _share: share })
+        Some((permit, share))
     }
 }
 
