@@ -247,7 +247,7 @@ fn a_run_is_accepted_until_it_expires_and_not_later() {
     // It is forgotten a week after it expired.
     let (started, record) = server.honest_run();
     for (days, status, code) in [(6.9, 410, "expired"), (2.0, 404, "unknown_run")] {
-        server.pass(days * 86_400.0);
+        server.pass(days * DAY);
         server.begin();
         server.upload(&started.run_id, &record).assert_refused(status, code, "");
     }

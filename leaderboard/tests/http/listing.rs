@@ -227,8 +227,6 @@ fn unchanged_content_is_304_in_every_encoding() {
     gone.assert_headers(&[("etag", ""), ("cache-control", "no-store")]);
 }
 
-const DAY: f64 = 86_400.0;
-
 /// Number of runs, large enough that a database avoids sorting them.
 const RUNS: u32 = 2000;
 
