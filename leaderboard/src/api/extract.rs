@@ -17,7 +17,7 @@ use crate::error::{ApiError, Result};
 use crate::limits::day_of;
 use crate::proof::Started;
 use crate::receiving::Intake;
-use crate::secrets::RUN_ID_BYTES;
+use crate::secrets::is_run_id;
 use crate::storage::Submitter;
 use crate::validation::{self, Refusal};
 
@@ -161,10 +161,6 @@ impl RunId {
     }
 }
 
-pub(super) fn is_run_id(id: &str) -> bool {
-    id.len() == 2 * RUN_ID_BYTES && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-}
-
 /// The value of the header `Idempotency-Key`, if any. A request with the same key and record is a repetition and not a
 /// new run. Method: draft-ietf-httpapi-idempotency-key-header.
 pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
@@ -203,16 +199,12 @@ impl FromRequestParts<Leaderboard> for Requester {
 }
 
 impl Requester {
-    pub(crate) async fn submitter(&self, leaderboard: &Leaderboard, now: f64) -> Result<Submitter> {
+    /// Returns the submitter, and the pseudonym of their /24 or /48, which is `None` for this machine.
+    pub(crate) async fn pseudonyms(&self, leaderboard: &Leaderboard, now: f64) -> Result<(Submitter, Option<String>)> {
         let day = day_of(now);
         let salt = leaderboard.storage.submitter_salt(day).await?;
-        Ok(Submitter { word: Some(salt.word(self.0)), day })
-    }
-
-    /// Pseudonym of the client's /24 or /48; `None` for this machine.
-    pub(crate) async fn prefix(&self, leaderboard: &Leaderboard, now: f64) -> Result<Option<String>> {
-        let Some(address) = self.counted() else { return Ok(None) };
-        Ok(Some(leaderboard.storage.submitter_salt(day_of(now)).await?.word(prefix_of(address))))
+        let prefix = self.counted().map(|address| salt.word(prefix_of(address)));
+        Ok((Submitter { word: Some(salt.word(self.0)), day }, prefix))
     }
 
     pub(crate) fn counted(&self) -> Option<IpAddr> {

@@ -27,27 +27,24 @@ pub(crate) async fn delete(
     RunId(id): RunId,
     headers: HeaderMap,
 ) -> Result<StatusCode> {
-    let secret = deletion_secret(&headers, "run")?;
     let hashes = leaderboard.storage.deletion_secrets(&id).await?;
-    if hashes.is_empty() {
-        return Err(ApiError::unknown_run());
-    }
-    check_deletion_secret(&hashes, secret, "run")?;
+    check_deletion(&headers, &hashes, "run", ApiError::unknown_run())?;
     if leaderboard.storage.delete(&id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown_run()) }
 }
 
-pub(super) fn deletion_secret<'a>(headers: &'a HeaderMap, thing: &str) -> Result<&'a str> {
-    bearer(headers).ok_or_else(|| {
+/// Checks the deletion secret of a `thing` with one of these hashes; none if there is no such thing. Compares every hash,
+/// so that the duration does not reveal a near match.
+pub(super) fn check_deletion(headers: &HeaderMap, hashes: &[String], thing: &str, unknown: ApiError) -> Result<()> {
+    let secret = bearer(headers).ok_or_else(|| {
         let message = format!(
             "Deleting a {thing} takes its deletion secret, as `Authorization: Bearer <secret>`. The answer to the upload \
              had it."
         );
         ApiError::new(StatusCode::UNAUTHORIZED, "missing_secret", message)
-    })
-}
-
-/// Compares every hash, so that the duration does not reveal a near match.
-pub(super) fn check_deletion_secret(hashes: &[String], secret: &str, thing: &str) -> Result<()> {
+    })?;
+    if hashes.is_empty() {
+        return Err(unknown);
+    }
     let hash = secrets::sha256(secret.as_bytes());
     if hashes.iter().fold(false, |found, stored| found | secrets::same(stored, &hash)) {
         return Ok(());
