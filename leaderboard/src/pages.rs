@@ -4,7 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -33,6 +32,11 @@ const NEVER_KEPT: HeaderValue = HeaderValue::from_static("no-store");
 const BURN: &str = "/burn.json";
 /// Prefix of the folders of other frameworks (`app/hooks/src/frameworks.rs`).
 const FRAMEWORKS: &str = "/framework-";
+/// Policy for the worker of another framework. Its threads are workers that start from blobs.
+const FRAMEWORK_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self' blob: 'wasm-unsafe-eval'; worker-src 'self' blob:; connect-src 'self'; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+);
 /// Minimum number of hexadecimal digits of a content hash in a file name.
 const HASH_DIGITS: usize = 12;
 
@@ -60,7 +64,7 @@ impl Pages {
 
     pub(crate) async fn content_security_policy(&self, path: &str) -> HeaderValue {
         if path.starts_with(FRAMEWORKS) {
-            return framework_policy();
+            return FRAMEWORK_POLICY;
         }
         if let Some((index, _)) = &self.page
             && let Ok(index) = read_index(index).await
@@ -71,22 +75,14 @@ impl Pages {
     }
 }
 
-/// Returns the routes of the data sets. Their names change with their content, so they are cached permanently.
-pub(crate) fn data(pages: &Pages) -> Router {
-    Router::new().fallback(serve_data).with_state(pages.data.clone().map(files))
+/// Serves the data sets. Their names change with their content, so they are cached permanently.
+pub(crate) async fn serve_data(State(pages): State<Pages>, request: Request) -> Response {
+    let Some(folder) = pages.data else { return not_found() };
+    from_folder(files(folder), request, FOR_EVER).await
 }
 
-async fn serve_data(State(files): State<Option<ServeDir>>, request: Request) -> Response {
-    let Some(files) = files else { return not_found() };
-    from_folder(files, request, FOR_EVER).await
-}
-
-/// Returns the routes of the page's files. Any other path is a view of the page and gets the index.
-pub(crate) fn page(pages: Pages, previews: Previews) -> Router {
-    Router::new().fallback(serve_page).with_state((pages, previews))
-}
-
-async fn serve_page(State((pages, previews)): State<(Pages, Previews)>, request: Request) -> Response {
+/// Serves the page's files. Any other path is a view of the page and gets the index.
+pub(crate) async fn serve_page(State((pages, previews)): State<(Pages, Previews)>, request: Request) -> Response {
     let Some((index, files)) = pages.page else { return not_found() };
     let path = request.uri().path().to_owned();
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
@@ -165,14 +161,6 @@ fn policy_header(script_hashes: &[String]) -> HeaderValue {
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
     HeaderValue::from_str(&policy).expect("base64 and the words above are visible ASCII")
-}
-
-/// Returns the policy for the worker of another framework. Its threads are workers that start from blobs.
-fn framework_policy() -> HeaderValue {
-    HeaderValue::from_static(
-        "default-src 'none'; script-src 'self' blob: 'wasm-unsafe-eval'; worker-src 'self' blob:; connect-src 'self'; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    )
 }
 
 /// Returns the SHA-256 in base64 of each inline script, as browsers compute it. This is not an HTML parser: at worst it
