@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use results::api::Tier;
 use results::open_data::ExportFormat;
 
-use crate::limits::ProxyHeader;
+use crate::client_address::ProxyHeader;
 use crate::validation::FieldPath;
 use crate::{DatabaseAddress, PublicUrl};
 

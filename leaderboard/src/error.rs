@@ -5,8 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use results::api::ErrorBody;
 
-use crate::limits::RequestKind;
-use crate::metrics::CountedEvent;
+use crate::counted_event::CountedEvent;
 use crate::storage::{DatabaseTrouble, StorageError};
 use crate::validation::Refusal;
 
@@ -74,19 +73,6 @@ impl ApiError {
         Self::unavailable("read_only", message, Duration::from_secs(60))
     }
 
-    /// Refuses an address that sends too many requests. The message does not contain the address.
-    pub(crate) fn too_many_requests(kind: RequestKind, wait: Duration) -> Self {
-        let what = match kind {
-            RequestKind::Announcements => "announced too many runs",
-            RequestKind::Imports => "imported too many records",
-            RequestKind::Uploads => "sent too many requests for announced runs",
-            RequestKind::Reading => "sent too many requests",
-        };
-        let message = format!("Your address {what}. Try again in {} s.", whole_seconds(wait));
-        let refusal = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message);
-        refusal.retry_after(wait).refused_by(kind.name())
-    }
-
     /// Logs an internal error. The client only learns that one occurred.
     pub(crate) fn internal(cause: &(dyn std::error::Error + 'static)) -> Self {
         tracing::error!(cause, "a request failed with an internal error");
@@ -142,7 +128,7 @@ impl IntoResponse for ApiError {
 }
 
 /// Returns the wait in whole seconds, rounded up, and at least 1.
-fn whole_seconds(wait: Duration) -> u64 {
+pub(crate) fn whole_seconds(wait: Duration) -> u64 {
     (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
 }
 

@@ -6,7 +6,9 @@
 mod api;
 mod badge;
 mod card;
+mod client_address;
 mod config;
+mod counted_event;
 mod data_sets;
 pub mod devices;
 mod embed;
@@ -27,17 +29,20 @@ mod router;
 mod secrets;
 mod server;
 mod snapshots;
+mod start_error;
+mod static_files;
 mod storage;
 pub mod upkeep;
 mod validation;
 mod verification;
 mod whole_file;
 
+pub use client_address::ProxyHeader;
 pub use config::{
     CommandLine, Config, ExistingDatabase, Moderation, OfDevice, OfRuns, Protection, Reason, Replay, ServerClock, Task,
 };
-pub use limits::ProxyHeader;
 pub use proof::KeyError;
 pub use public_url::PublicUrl;
-pub use server::{Server, StartError};
+pub use server::Server;
+pub use start_error::StartError;
 pub use storage::{AddressError, AddressParser, DatabaseAddress};

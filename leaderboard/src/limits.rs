@@ -1,24 +1,24 @@
-//! RateLimits of rates and amounts by address and by the /24 or /48 around it. Addresses are never written to disk.
+//! Limits of rates and amounts by address and by the /24 or /48 around it. Addresses are never written to disk.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use clap::ValueEnum;
 use governor::clock::Clock as _;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Protection;
-use crate::error::ApiError;
+use crate::client_address::{Peer, ProxyHeader, counted_address, network_of, prefix_of};
+use crate::error::{ApiError, whole_seconds};
 
 /// Interval between deletions of expired entries.
 const CLEANUP_INTERVAL: Duration = Duration::from_secs(60);
@@ -62,38 +62,19 @@ impl RequestKind {
 #[derive(Clone)]
 pub(crate) struct RateLimits {
     trusted: Option<ProxyHeader>,
-    /// The limit of each [`RequestKind`]; `None` for no limit.
-    limits: Arc<[Option<Limit>; 4]>,
-}
-
-struct Limit {
-    of_network: Rate,
-    of_prefix: Rate,
-}
-
-impl Limit {
-    fn new(number: u32, period: Duration, burst: u32) -> Option<Self> {
-        let of_prefix = Rate::new(number.saturating_mul(PREFIX_FACTOR), period, burst.saturating_mul(PREFIX_FACTOR))?;
-        Some(Self { of_network: Rate::new(number, period, burst)?, of_prefix })
-    }
-
-    /// Checks the network first, so that its refused requests do not use up the limit of its neighbors.
-    fn admit(&self, address: IpAddr) -> Result<(), Duration> {
-        self.of_network.admit(network_of(address))?;
-        self.of_prefix.admit(prefix_of(address))
-    }
-
-    fn forget(&self) {
-        self.of_network.forget();
-        self.of_prefix.forget();
-    }
+    /// The limits of each [`RequestKind`], for a network and for a prefix; `None` for no limit.
+    limits: Arc<[Option<[Rate; 2]>; 4]>,
 }
 
 impl RateLimits {
     pub(crate) fn new(protection: &Protection) -> Self {
+        let limit = |number: u32, period, burst: u32| {
+            let of_prefix = [number, burst].map(|of_network| of_network.saturating_mul(PREFIX_FACTOR));
+            Some([Rate::new(number, period, burst)?, Rate::new(of_prefix[0], period, of_prefix[1])?])
+        };
         // The requests of half an hour, or of ten seconds, may come at once.
-        let hourly = |number: u32| Limit::new(number, HOUR, number.div_ceil(2));
-        let each_second = |number: u32| Limit::new(number, SECOND, number.saturating_mul(10));
+        let hourly = |number: u32| limit(number, HOUR, number.div_ceil(2));
+        let each_second = |number: u32| limit(number, SECOND, number.saturating_mul(10));
         let limits = [
             hourly(protection.announcements_per_hour),
             hourly(protection.imports_per_hour),
@@ -104,16 +85,18 @@ impl RateLimits {
     }
 
     fn admit(&self, kind: RequestKind, peer: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
-        let Some(limit) = &self.limits[kind as usize] else { return Ok(()) };
+        let Some([of_network, of_prefix]) = &self.limits[kind as usize] else { return Ok(()) };
         let Some(address) = counted_address(peer, headers, self.trusted) else { return Ok(()) };
-        limit.admit(address).map_err(|wait| ApiError::too_many_requests(kind, wait))
+        // The network comes first, so that its refused requests do not use up the limit of its neighbors.
+        let admitted = of_network.admit(network_of(address)).and_then(|()| of_prefix.admit(prefix_of(address)));
+        admitted.map_err(|wait| ApiError::too_many_requests(kind, wait))
     }
 
     /// Deletes addresses that have their full limit again, each minute. Never returns.
     pub(crate) async fn forget_regularly(self) {
         loop {
             tokio::time::sleep(CLEANUP_INTERVAL).await;
-            self.limits.iter().flatten().for_each(Limit::forget);
+            self.limits.iter().flatten().flatten().for_each(Rate::forget);
         }
     }
 }
@@ -131,73 +114,6 @@ pub(crate) async fn limit(
     }
 }
 
-/// The other end of the connection: a client or the proxy. It has no `Debug`, so that no log can contain it.
-#[derive(Clone, Copy)]
-pub(crate) struct Peer(pub(crate) IpAddr);
-
-/// Header in which a proxy writes its client's address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ProxyHeader {
-    /// A list whose last entry was written by the proxy
-    XForwardedFor,
-    /// A single address
-    XRealIp,
-}
-
-impl ProxyHeader {
-    fn name(self) -> &'static str {
-        match self {
-            Self::XForwardedFor => "x-forwarded-for",
-            Self::XRealIp => "x-real-ip",
-        }
-    }
-}
-
-/// Returns the address without the part that one household has to itself: IPv6 networks have 64 bits.
-fn network_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => first_segments(address, 4),
-        address => address,
-    }
-}
-
-/// Returns the first address of the /24 (IPv4) or /48 (IPv6) around an address, the network of one customer.
-pub(crate) fn prefix_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(address) => Ipv4Addr::from_bits(address.to_bits() & !0xff).into(),
-        IpAddr::V6(address) => first_segments(address, 3),
-    }
-}
-
-fn first_segments(address: Ipv6Addr, number: u32) -> IpAddr {
-    Ipv6Addr::from_bits(address.to_bits() & !(u128::MAX >> (16 * number))).into()
-}
-
-/// Returns the address that a request counts for, or `None` for this machine. A request without the header did not come
-/// through the proxy, so its own address counts. An address that a proxy wrote always counts, even this machine's.
-pub(crate) fn counted_address(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> Option<IpAddr> {
-    let peer = peer.to_canonical();
-    let own = (!peer.is_loopback()).then_some(peer);
-    let Some(header) = trusted else { return own };
-    // The client may have sent such headers itself. The proxy's line and entry are the last.
-    let Some(line) = headers.get_all(header.name()).iter().next_back() else { return own };
-    let written = line.to_str().ok().and_then(|line| line.rsplit(',').next()).and_then(|entry| address(entry.trim()));
-    if written.is_none() {
-        tracing::warn!(
-            header = header.name(),
-            "no address at the end of the proxy's header: such requests share one limit"
-        );
-    }
-    Some(written.unwrap_or(peer))
-}
-
-/// Parses an address, which some proxies write with a port.
-fn address(text: &str) -> Option<IpAddr> {
-    let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
-    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
-    bare.parse().ok().or_else(with_port)
-}
-
 const SECONDS_PER_DAY: f64 = 86_400.0;
 /// Divisor of the budget for states: the runs of one /24 or /48 may fill this part of it.
 pub(crate) const PREFIX_STATES_DIVISOR: u64 = 8;
@@ -208,14 +124,23 @@ pub(crate) fn day_of(unix_seconds: f64) -> i64 {
 }
 
 impl ApiError {
+    /// Refuses an address that sends too many requests. The message does not contain the address.
+    fn too_many_requests(kind: RequestKind, wait: Duration) -> Self {
+        let what = match kind {
+            RequestKind::Announcements => "announced too many runs",
+            RequestKind::Imports => "imported too many records",
+            RequestKind::Uploads => "sent too many requests for announced runs",
+            RequestKind::Reading => "sent too many requests",
+        };
+        let message = format!("Your address {what}. Try again in {} s.", whole_seconds(wait));
+        let refusal = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message);
+        refusal.retry_after(wait).refused_by(kind.name())
+    }
+
     pub(crate) fn too_many_open_runs() -> Self {
         let message = "The leaderboard has too many announced runs that are not uploaded yet. Try again in a few \
                        minutes, or run without announcing and import the record.";
         Self::unavailable("too_many_open_runs", message, Duration::from_secs(600)).refused_by("open_runs")
-    }
-
-    pub(crate) fn too_many_weights() -> Self {
-        Self::busy().refused_by("weights")
     }
 
     pub(crate) fn too_many_imports(unix_seconds: f64) -> Self {
@@ -338,10 +263,7 @@ pub(crate) struct ClientPlaces {
 }
 
 /// Taken places, which are given back when this is dropped.
-pub(crate) struct Taken {
-    _permit: OwnedSemaphorePermit,
-    _share: Option<TakenShare>,
-}
+pub(crate) type Taken = (OwnedSemaphorePermit, Option<TakenShare>);
 
 impl ClientPlaces {
     pub(crate) fn new(number: usize, most: Most) -> Self {
@@ -356,14 +278,12 @@ impl ClientPlaces {
             None => None,
         };
         let permit = Arc::clone(&self.free).try_acquire_many_owned(u32::try_from(number).ok()?).ok()?;
-        Some(Taken { _permit: permit, _share: share })
+        Some((permit, share))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderValue;
-
     use super::*;
 
     #[test]
@@ -380,37 +300,6 @@ mod tests {
         ] {
             assert_eq!(RequestKind::of(&method, path), kind, "{method} {path}");
         }
-    }
-
-    fn counted_with(lines: &[&'static str], trusted: Option<ProxyHeader>) -> Option<String> {
-        let mut headers = HeaderMap::new();
-        for line in lines {
-            headers.append("x-forwarded-for", HeaderValue::from_static(line));
-        }
-        counted_address(Ipv4Addr::LOCALHOST.into(), &headers, trusted).map(|address| address.to_string())
-    }
-
-    #[test]
-    fn only_last_entry_of_a_trusted_header_counts() {
-        let trusted = Some(ProxyHeader::XForwardedFor);
-        assert_eq!(counted_with(&["192.0.2.1"], None), None);
-        assert_eq!(counted_with(&[], trusted), None, "this machine itself, past the proxy");
-        for (lines, expected) in [
-            (&["192.0.2.1"][..], "192.0.2.1"),
-            (&["127.0.0.1, 192.0.2.1"], "192.0.2.1"),
-            (&["198.51.100.7", "forged, 192.0.2.1"], "192.0.2.1"),
-            (&["192.0.2.1:4711"], "192.0.2.1"),
-            (&["::ffff:192.0.2.1"], "::ffff:192.0.2.1"),
-            (&["2001:db8::1"], "2001:db8::1"),
-            (&["[2001:db8::1]"], "2001:db8::1"),
-            (&["[2001:db8::1]:443"], "2001:db8::1"),
-            (&["127.0.0.1"], "127.0.0.1"),
-            (&["nonsense"], "127.0.0.1"),
-        ] {
-            assert_eq!(counted_with(lines, trusted).as_deref(), Some(expected));
-        }
-        let mapped: IpAddr = "::ffff:192.0.2.1".parse().unwrap();
-        assert_eq!(network_of(mapped), IpAddr::from([192, 0, 2, 1]));
     }
 
     fn network(number: u32) -> IpAddr {

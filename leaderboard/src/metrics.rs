@@ -17,9 +17,9 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Metric, Registry, Unit};
-use results::api::Tier;
 use tokio::net::TcpListener;
 
+use crate::counted_event::CountedEvent;
 use crate::error::ApiError;
 use crate::storage::StorageError;
 
@@ -126,27 +126,6 @@ impl Drop for InProgress {
     }
 }
 
-/// An event that the status of an answer does not show. The answer carries it, so that handlers need no metrics.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum CountedEvent {
-    Announced,
-    Accepted(Tier),
-    Verified(Tier),
-    Refused(&'static str),
-    /// Name of the reason, one of [`StorageError::REASONS`](crate::storage::StorageError::REASONS).
-    DatabaseFailed(&'static str),
-}
-
-impl CountedEvent {
-    pub(crate) fn travels_with(self, response: &mut Response) {
-        response.extensions_mut().insert(self);
-    }
-
-    pub(super) fn of(response: &Response) -> Option<Self> {
-        response.extensions().get().copied()
-    }
-}
-
 /// Content type of OpenMetrics, which Prometheus reads since version 2.5.
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -217,6 +196,8 @@ pub(crate) async fn note_route(
 
 #[cfg(test)]
 mod tests {
+    use results::api::Tier;
+
     use super::*;
 
     #[test]

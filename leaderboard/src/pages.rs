@@ -1,19 +1,16 @@
 //! The page and the data sets as static files.
 
-use std::convert::Infallible;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
-use tower::ServiceExt;
 use tower_http::services::ServeDir;
 
 use crate::StartError;
@@ -22,6 +19,7 @@ use crate::badge::escaped;
 use crate::card::{Card, SIZE};
 use crate::error::ApiError;
 use crate::public_url::{PublicAddress, PublicUrl};
+use crate::static_files::{files, from_folder, not_found};
 use crate::storage::Database;
 
 /// Cache lifetime of files with a content hash in their name.
@@ -34,6 +32,11 @@ const NEVER_KEPT: HeaderValue = HeaderValue::from_static("no-store");
 const BURN: &str = "/burn.json";
 /// Prefix of the folders of other frameworks (`app/hooks/src/frameworks.rs`).
 const FRAMEWORKS: &str = "/framework-";
+/// Policy for the worker of another framework. Its threads are workers that start from blobs.
+const FRAMEWORK_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self' blob: 'wasm-unsafe-eval'; worker-src 'self' blob:; connect-src 'self'; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+);
 /// Minimum number of hexadecimal digits of a content hash in a file name.
 const HASH_DIGITS: usize = 12;
 
@@ -61,7 +64,7 @@ impl Pages {
 
     pub(crate) async fn content_security_policy(&self, path: &str) -> HeaderValue {
         if path.starts_with(FRAMEWORKS) {
-            return framework_policy();
+            return FRAMEWORK_POLICY;
         }
         if let Some((index, _)) = &self.page
             && let Ok(index) = read_index(index).await
@@ -72,27 +75,14 @@ impl Pages {
     }
 }
 
-/// Serves files of a folder, or their `.br` or `.gz` versions if the client accepts them.
-fn files(folder: PathBuf) -> ServeDir {
-    ServeDir::new(folder).append_index_html_on_directories(false).precompressed_br().precompressed_gzip()
+/// Serves the data sets. Their names change with their content, so they are cached permanently.
+pub(crate) async fn serve_data(State(pages): State<Pages>, request: Request) -> Response {
+    let Some(folder) = pages.data else { return not_found() };
+    from_folder(files(folder), request, FOR_EVER).await
 }
 
-/// Returns the routes of the data sets. Their names change with their content, so they are cached permanently.
-pub(crate) fn data(pages: &Pages) -> Router {
-    Router::new().fallback(serve_data).with_state(pages.data.clone().map(files))
-}
-
-async fn serve_data(State(files): State<Option<ServeDir>>, request: Request) -> Response {
-    let Some(files) = files else { return not_found() };
-    from_folder(files, request, FOR_EVER).await
-}
-
-/// Returns the routes of the page's files. Any other path is a view of the page and gets the index.
-pub(crate) fn page(pages: Pages, previews: Previews) -> Router {
-    Router::new().fallback(serve_page).with_state((pages, previews))
-}
-
-async fn serve_page(State((pages, previews)): State<(Pages, Previews)>, request: Request) -> Response {
+/// Serves the page's files. Any other path is a view of the page and gets the index.
+pub(crate) async fn serve_page(State((pages, previews)): State<(Pages, Previews)>, request: Request) -> Response {
     let Some((index, files)) = pages.page else { return not_found() };
     let path = request.uri().path().to_owned();
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
@@ -148,32 +138,6 @@ fn run_at(path: &str) -> Option<Result<RunId, ApiError>> {
     (!id.contains('/')).then(|| RunId::parse(id.to_owned()))
 }
 
-/// Returns a file of a folder with this cache lifetime, or the usual refusal if it is missing.
-pub(crate) async fn from_folder(files: ServeDir, request: Request, caching: HeaderValue) -> Response {
-    if names_a_hidden_file(request.uri().path()) {
-        return not_found();
-    }
-    let Ok::<_, Infallible>(response) = files.oneshot(request).await;
-    let mut response = response.map(Body::new);
-    match response.status() {
-        StatusCode::NOT_FOUND => return not_found(),
-        StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED => {
-            response.headers_mut().insert(header::CACHE_CONTROL, caching);
-        }
-        _ => {}
-    }
-    response
-}
-
-pub(crate) fn not_found() -> Response {
-    (StatusCode::NOT_FOUND, "There is nothing here.\n").into_response()
-}
-
-/// Returns true for paths of tools' notes, such as the list of verified files, which are not served.
-fn names_a_hidden_file(path: &str) -> bool {
-    path.split('/').any(|part| part.starts_with('.') || part.to_ascii_lowercase().starts_with("%2e"))
-}
-
 fn names_a_file(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.contains('.'))
 }
@@ -197,14 +161,6 @@ fn policy_header(script_hashes: &[String]) -> HeaderValue {
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
     HeaderValue::from_str(&policy).expect("base64 and the words above are visible ASCII")
-}
-
-/// Returns the policy for the worker of another framework. Its threads are workers that start from blobs.
-fn framework_policy() -> HeaderValue {
-    HeaderValue::from_static(
-        "default-src 'none'; script-src 'self' blob: 'wasm-unsafe-eval'; worker-src 'self' blob:; connect-src 'self'; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    )
 }
 
 /// Returns the SHA-256 in base64 of each inline script, as browsers compute it. This is not an HTML parser: at worst it

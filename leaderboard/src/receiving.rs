@@ -14,8 +14,9 @@ use http_body_util::BodyExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
+use crate::client_address::{Peer, ProxyHeader, counted_address};
 use crate::error::{ApiError, Result};
-use crate::limits::{ClientPlaces, Most, Peer, ProxyHeader, Taken, counted_address};
+use crate::limits::{ClientPlaces, Most, Taken};
 
 /// Number of bytes over a body's limit that are received and dropped, so that the client reads the refusal.
 const THROWN_AWAY: usize = 16 << 20;

@@ -34,7 +34,9 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, limits: RateLimits,
     let Protection { trusted_proxy_header, behind_tls, public_url, .. } = leaderboard.protection.clone();
     let address = PublicAddress { said: public_url, behind_tls };
     let previews = Previews { storage: leaderboard.storage.clone(), address };
-    let snapshots = snapshots::serve(leaderboard.snapshots.clone());
+    let page = Router::new().fallback(pages::serve_page).with_state((pages.clone(), previews));
+    let data = Router::new().fallback(pages::serve_data).with_state(pages.clone());
+    let snapshots = Router::new().fallback(snapshots::serve).with_state(leaderboard.snapshots.clone());
     let slots = RequestSlots::new(trusted_proxy_header);
     let compressible = DefaultPredicate::new().and(NotForContentType::const_new(api::PARQUET));
     let compressed = Router::new()
@@ -45,10 +47,10 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, limits: RateLimits,
         .route("/api/", any(async || ApiError::unknown_route()))
         .route_layer(from_fn(metrics::note_route))
         .with_state(leaderboard)
-        .fallback_service(pages::page(pages.clone(), previews))
+        .fallback_service(page)
         .layer(CompressionLayer::new().quality(COMPRESSION).compress_when(compressible));
     let router = Router::new()
-        .nest_service("/data", pages::data(&pages))
+        .nest_service("/data", data)
         .nest_service("/snapshots", snapshots)
         .fallback_service(compressed)
         .layer(from_fn_with_state(limits, limit))

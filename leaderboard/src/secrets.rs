@@ -16,6 +16,10 @@ pub(crate) fn random_word<const N: usize>() -> Result<String, getrandom::Error> 
     Ok(hex(&bytes))
 }
 
+pub(crate) fn is_run_id(id: &str) -> bool {
+    id.len() == 2 * RUN_ID_BYTES && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 /// Returns the SHA-256 in hex. Secrets are random words of 256 bits, so a plain hash is enough to hide them.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))

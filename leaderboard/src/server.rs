@@ -1,5 +1,4 @@
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,13 +20,16 @@ use tower::ServiceExt;
 
 use crate::api::{Leaderboard, export_places};
 use crate::card::Cards;
-use crate::limits::{Most, Peer, RateLimits, Shares, day_of};
-use crate::metrics::{self, CountedEvent, Metrics};
+use crate::client_address::Peer;
+use crate::counted_event::CountedEvent;
+use crate::limits::{Most, RateLimits, Shares, day_of};
+use crate::metrics::{self, Metrics};
 use crate::pages::Pages;
-use crate::proof::{KeyError, ServerKey};
+use crate::proof::ServerKey;
 use crate::router::router;
 use crate::snapshots::Snapshots;
-use crate::storage::{Database, DatabaseAddress, StorageError};
+use crate::start_error::StartError;
+use crate::storage::{Database, DatabaseAddress};
 use crate::verification::{Tools, VerificationSamples, Verifiers};
 use crate::whole_file::with_ending;
 use crate::{Config, ServerClock};
@@ -50,46 +52,6 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 const FORGETTING_EXPIRED: Duration = Duration::from_secs(60);
 /// Time between two deletions of salts and counts of announcements.
 const CLEANUP_INTERVAL: Duration = Duration::from_secs(3600);
-
-/// The reason why a server cannot start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    #[error("cannot listen on {address}: {cause}. Choose another address or port with --listen.")]
-    Listen { address: String, cause: std::io::Error },
-    #[error("cannot listen on {address} for metrics: {cause}. Choose another address or port with --metrics-listen.")]
-    ListenForMetrics { address: String, cause: std::io::Error },
-    #[error("cannot use the database {address}: {cause}{}", advice_for(address))]
-    Database { address: DatabaseAddress, cause: StorageError },
-    #[error(transparent)]
-    Secret(#[from] KeyError),
-    #[error(
-        "the page folder {} has no readable index.html ({cause}). Build the page with `cargo xtask run`, or omit \
-         --page to serve only the API.",
-        folder.display()
-    )]
-    Page { folder: PathBuf, cause: std::io::Error },
-    #[error(
-        "the data folder {} cannot be read ({cause}). Fetch the data sets with `native-runner fetch-data \
-         --compressed`, or omit --data.",
-        folder.display()
-    )]
-    Data { folder: PathBuf, cause: std::io::Error },
-    #[error(
-        "cannot create the snapshot folder {} ({cause}). Choose another one with --snapshots, or omit the option.",
-        folder.display()
-    )]
-    Snapshots { folder: PathBuf, cause: std::io::Error },
-}
-
-fn advice_for(address: &DatabaseAddress) -> &'static str {
-    match address {
-        DatabaseAddress::File(_) => ". Choose another file with --database, or check the permissions of this one.",
-        DatabaseAddress::Postgres(_) => {
-            ". Check that the PostgreSQL server is running, that the database exists and that its owner may log in \
-             (docs/HOSTING.md)."
-        }
-    }
-}
 
 /// A server that owns its port and its database and is ready to run.
 pub struct Server {

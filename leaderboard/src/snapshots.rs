@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::HeaderValue;
 use axum::response::Response;
@@ -20,7 +19,7 @@ use results::open_data::{ExportFormat, Snapshot, SnapshotList};
 use tower_http::services::ServeDir;
 
 use crate::open_data::{Encoder, ExportError, ExportedRuns};
-use crate::pages::{from_folder, not_found};
+use crate::static_files::{from_folder, not_found};
 use crate::storage::Database;
 use crate::whole_file::{WholeFile, is_partial, with_ending};
 use crate::{ServerClock, StartError};
@@ -50,12 +49,6 @@ impl Snapshots {
         let Some(folder) = self.folder.clone() else { return Ok(SnapshotList::default()) };
         let now = self.clock.unix_seconds();
         tokio::task::spawn_blocking(move || list(&folder, now)).await?
-    }
-
-    /// Returns the folder if a file of this name is offered.
-    fn folder_with(&self, name: &str) -> Option<&Path> {
-        let is_offered = is_kept(parse_name(name)?.0, self.clock.unix_seconds());
-        self.folder.as_deref().filter(|_| is_offered)
     }
 
     /// Keeps the files of the folder up to date. Never returns if there is a folder. Failures do not stop the server.
@@ -243,13 +236,10 @@ fn until_next_look(now: f64) -> Duration {
 const FOR_A_DAY: HeaderValue = HeaderValue::from_static("public, max-age=86400, immutable");
 
 /// Serves only valid snapshot names, and no other files in the folder.
-pub(crate) fn serve(snapshots: Snapshots) -> Router {
-    Router::new().fallback(serve_file).with_state(snapshots)
-}
-
-async fn serve_file(State(snapshots): State<Snapshots>, request: Request) -> Response {
+pub(crate) async fn serve(State(snapshots): State<Snapshots>, request: Request) -> Response {
     let name = request.uri().path().trim_start_matches('/');
-    let Some(folder) = snapshots.folder_with(name) else { return not_found() };
+    let is_offered = parse_name(name).is_some_and(|(day, _)| is_kept(day, snapshots.clock.unix_seconds()));
+    let Some(folder) = snapshots.folder.filter(|_| is_offered) else { return not_found() };
     from_folder(ServeDir::new(folder), request, FOR_A_DAY).await
 }
 

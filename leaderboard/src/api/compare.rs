@@ -9,9 +9,8 @@ use results::{Outcome, RunRecord, WorkloadRecord};
 
 use super::Leaderboard;
 use super::devices::unknown_device;
-use super::extract::{ReadQuery, RunId};
+use super::extract::{ReadQuery, RunId, bad_query};
 use super::list::is_device_key;
-use super::runs::bad_query;
 use crate::devices::DeviceIdentity;
 use crate::error::{ApiError, Result};
 use crate::figures::{DeviceDescription, DeviceFigure};

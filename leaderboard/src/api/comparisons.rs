@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::Leaderboard;
 use super::extract::{IdempotencyKey, JsonBytes, RunId};
-use super::runs::{check_deletion_secret, deletion_secret};
+use super::runs::check_deletion;
 use super::submissions::run_blocking;
 use crate::error::{ApiError, Result};
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, random_word};
@@ -77,8 +77,7 @@ pub(crate) async fn delete(
     headers: HeaderMap,
 ) -> Result<StatusCode> {
     let RunId(id) = id.map_err(|_refused| unknown())?;
-    let secret = deletion_secret(&headers, "comparison")?;
-    let kept = leaderboard.storage.comparison_secret(&id).await?.ok_or_else(unknown)?;
-    check_deletion_secret(&[kept], secret, "comparison")?;
+    let hash = leaderboard.storage.comparison_secret(&id).await?;
+    check_deletion(&headers, hash.as_slice(), "comparison", unknown())?;
     if leaderboard.storage.delete_comparison(&id, None).await? { Ok(StatusCode::NO_CONTENT) } else { Err(unknown()) }
 }

@@ -15,9 +15,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Leaderboard;
-use super::extract::Requester;
+use super::extract::{Requester, bad_query, read_query};
 use super::list::list_query;
-use super::runs::{bad_query, read_query};
 use crate::error::{ApiError, Result};
 use crate::limits::{ClientPlaces, Most, Taken};
 use crate::open_data::{self, Export, ExportError, ExportedRuns};

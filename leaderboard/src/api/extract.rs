@@ -1,23 +1,25 @@
+use std::error::Error;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
-use axum::http::{StatusCode, header};
+use axum::http::{StatusCode, Uri, header};
 use results::api::{IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_LENGTHS};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
 use super::Leaderboard;
-use super::runs::read_query;
+use crate::client_address::{Peer, counted_address, prefix_of};
 use crate::error::{ApiError, Result};
-use crate::limits::{Peer, counted_address, day_of, prefix_of};
+use crate::limits::day_of;
 use crate::proof::Started;
 use crate::receiving::Intake;
-use crate::secrets::RUN_ID_BYTES;
+use crate::secrets::is_run_id;
 use crate::storage::Submitter;
+use crate::validation::{self, Refusal};
 
 const MAX_RECORD_BYTES: usize = 4 << 20;
 /// Largest body whose fields are all short strings and numbers.
@@ -94,6 +96,24 @@ fn refusal(error: &serde_json::Error) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, code, format!("The body cannot be read: {shown}{rest}."))
 }
 
+/// Reads a query and checks the values that all queries have in common.
+pub(super) fn read_query<T: DeserializeOwned + Serialize>(uri: &Uri) -> Result<T> {
+    let Query(query) = Query::try_from_uri(uri).map_err(|rejection| {
+        let cause = rejection.source().map_or_else(|| rejection.body_text(), ToString::to_string);
+        bad_query(format!("The query cannot be read: {cause}."))
+    })?;
+    validation::check_query(&query).map_err(bad_query_of)?;
+    Ok(query)
+}
+
+pub(super) fn bad_query(message: impl Into<String>) -> ApiError {
+    ApiError::new(StatusCode::BAD_REQUEST, "bad_query", message)
+}
+
+pub(super) fn bad_query_of(refusal: Refusal) -> ApiError {
+    bad_query(refusal.message).at(refusal.field)
+}
+
 /// The query of a call.
 pub(crate) struct ReadQuery<T>(pub(crate) T);
 
@@ -141,10 +161,6 @@ impl RunId {
     }
 }
 
-pub(super) fn is_run_id(id: &str) -> bool {
-    id.len() == 2 * RUN_ID_BYTES && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-}
-
 /// The value of the header `Idempotency-Key`, if any. A request with the same key and record is a repetition and not a
 /// new run. Method: draft-ietf-httpapi-idempotency-key-header.
 pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
@@ -183,16 +199,12 @@ impl FromRequestParts<Leaderboard> for Requester {
 }
 
 impl Requester {
-    pub(crate) async fn submitter(&self, leaderboard: &Leaderboard, now: f64) -> Result<Submitter> {
+    /// Returns the submitter, and the pseudonym of their /24 or /48, which is `None` for this machine.
+    pub(crate) async fn pseudonyms(&self, leaderboard: &Leaderboard, now: f64) -> Result<(Submitter, Option<String>)> {
         let day = day_of(now);
         let salt = leaderboard.storage.submitter_salt(day).await?;
-        Ok(Submitter { word: Some(salt.word(self.0)), day })
-    }
-
-    /// Pseudonym of the client's /24 or /48; `None` for this machine.
-    pub(crate) async fn prefix(&self, leaderboard: &Leaderboard, now: f64) -> Result<Option<String>> {
-        let Some(address) = self.counted() else { return Ok(None) };
-        Ok(Some(leaderboard.storage.submitter_salt(day_of(now)).await?.word(prefix_of(address))))
+        let prefix = self.counted().map(|address| salt.word(prefix_of(address)));
+        Ok((Submitter { word: Some(salt.word(self.0)), day }, prefix))
     }
 
     pub(crate) fn counted(&self) -> Option<IpAddr> {

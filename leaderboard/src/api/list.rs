@@ -9,10 +9,9 @@ use results::{BROWSERS, ClientKind, Date, Precision, SYSTEMS, UNKNOWN, VENDORS};
 use serde::{Deserialize, Serialize};
 
 use super::Leaderboard;
-use super::extract::{ReadQuery, is_run_id};
-use super::runs::{bad_query, bad_query_of};
+use super::extract::{ReadQuery, bad_query, bad_query_of};
 use crate::error::Result;
-use crate::secrets::sha256;
+use crate::secrets::{is_run_id, sha256};
 use crate::storage::{Database, KindFilter, ListQuery, RowKey};
 use crate::validation::FieldPath;
 

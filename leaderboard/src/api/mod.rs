@@ -1,5 +1,6 @@
 //! The calls under `/api/v1`, one file per resource. [`calls`] is the table of them.
 
+mod call;
 mod calls;
 mod compare;
 mod comparisons;
@@ -67,7 +68,7 @@ impl Leaderboard {
 
 pub(crate) fn routes() -> Router<Leaderboard> {
     let (exports, others): (Vec<_>, Vec<_>) = calls::all().partition(|call| call.path == "/v1/export");
-    let add = |router: Router<Leaderboard>, call: calls::Call| router.route(call.path, call.handler);
+    let add = |router: Router<Leaderboard>, call: call::Call| router.route(call.path, call.handler);
     let tagged = others.into_iter().fold(Router::new(), add).route_layer(from_fn(etag::tag));
     // An export is never complete in memory and so has no entity tag.
     exports

@@ -1,41 +1,28 @@
 //! The API as an OpenAPI 3.1 document, and a plain page made from it. The schemas come from schemars.
 
 use std::fmt::Write;
-use std::sync::LazyLock;
 
 use axum::http::header;
-use axum::response::{Html, IntoResponse};
+use axum::response::IntoResponse;
 use results::api::ErrorBody;
 use results::open_data::LICENCE;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::calls::{Call, Content, all};
+use super::call::{Call, Content};
 use crate::badge::escaped;
-
-static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
-
-pub(crate) async fn json() -> impl IntoResponse {
-    static TEXT: LazyLock<String> = LazyLock::new(|| format!("{:#}", *DOCUMENT));
-    ([(header::CONTENT_TYPE, "application/json")], TEXT.as_str())
-}
-
-pub(crate) async fn html() -> Html<&'static str> {
-    static TEXT: LazyLock<String> = LazyLock::new(|| page(&DOCUMENT));
-    Html(TEXT.as_str())
-}
 
 pub(crate) async fn style() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/css")], include_str!("page.css"))
 }
 
-fn document() -> Value {
+pub(super) fn document(calls: impl Iterator<Item = Call>) -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.definitions_path = "/components/schemas".into();
     let mut generator = settings.into_generator();
     let mut paths = json!({});
-    for call in all() {
+    for call in calls {
         let path = format!("/api{}", call.path);
         paths[path.trim_end_matches('/')][call.method] = operation(&call, &mut generator);
     }
@@ -130,7 +117,7 @@ fn query_parameters(call: &Call, generator: &mut SchemaGenerator) -> Vec<Value> 
     fields.into_iter().flat_map(Map::iter).map(parameter).collect()
 }
 
-fn page(document: &Value) -> String {
+pub(super) fn page(document: &Value) -> String {
     let mut text = String::from(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n<link rel=\"stylesheet\" href=\"/api/page.css\">\n<title>Gradmark leaderboard: API</title>\n</head>\n<body>\n\
@@ -191,11 +178,12 @@ fn string(value: &Value) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
+    use super::super::calls::all;
     use super::*;
 
     #[test]
     fn references_resolve_and_calls_list_their_refusals() {
-        let document = document();
+        let document = document(all());
         assert_eq!(document["openapi"], "3.1.0");
         let text = document.to_string();
         let references: Vec<&str> =
@@ -222,7 +210,7 @@ mod tests {
 
     #[test]
     fn the_page_has_every_call_and_nothing_from_elsewhere() {
-        let page = page(&document());
+        let page = page(&document(all()));
         for call in all() {
             assert!(page.contains(format!("/api{}", call.path).trim_end_matches('/')), "{}", call.path);
             assert!(page.contains(call.summary), "{}", call.summary);

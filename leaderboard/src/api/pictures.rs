@@ -9,8 +9,7 @@ use results::api::Tier;
 use results::badge::{Badge, BadgeQuery};
 
 use super::Leaderboard;
-use super::extract::{ReadQuery, RunId};
-use super::runs::bad_query_of;
+use super::extract::{ReadQuery, RunId, bad_query_of};
 use super::standings::rank_score;
 use crate::badge;
 use crate::card::{Card, Cards};

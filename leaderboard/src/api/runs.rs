@@ -1,40 +1,18 @@
 //! Reading and deleting uploads.
 
-use std::error::Error;
 use std::sync::LazyLock;
 
 use axum::Json;
-use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use results::RunRecord;
 use results::api::{StoredRun, Verdict};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::Leaderboard;
 use super::extract::RunId;
 use crate::error::{ApiError, Result};
-use crate::validation::Refusal;
-use crate::{secrets, validation};
-
-/// Reads a query and checks the values that all queries have in common.
-pub(super) fn read_query<T: DeserializeOwned + Serialize>(uri: &Uri) -> Result<T> {
-    let Query(query) = Query::try_from_uri(uri).map_err(|rejection| {
-        let cause = rejection.source().map_or_else(|| rejection.body_text(), ToString::to_string);
-        bad_query(format!("The query cannot be read: {cause}."))
-    })?;
-    validation::check_query(&query).map_err(bad_query_of)?;
-    Ok(query)
-}
-
-pub(super) fn bad_query(message: impl Into<String>) -> ApiError {
-    ApiError::new(StatusCode::BAD_REQUEST, "bad_query", message)
-}
-
-pub(super) fn bad_query_of(refusal: Refusal) -> ApiError {
-    bad_query(refusal.message).at(refusal.field)
-}
+use crate::secrets;
 
 pub(crate) async fn show(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<Json<StoredRun>> {
     leaderboard.storage.uploaded_run(&id).await?.map(Json).ok_or_else(ApiError::unknown_run)
@@ -49,27 +27,24 @@ pub(crate) async fn delete(
     RunId(id): RunId,
     headers: HeaderMap,
 ) -> Result<StatusCode> {
-    let secret = deletion_secret(&headers, "run")?;
     let hashes = leaderboard.storage.deletion_secrets(&id).await?;
-    if hashes.is_empty() {
-        return Err(ApiError::unknown_run());
-    }
-    check_deletion_secret(&hashes, secret, "run")?;
+    check_deletion(&headers, &hashes, "run", ApiError::unknown_run())?;
     if leaderboard.storage.delete(&id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown_run()) }
 }
 
-pub(super) fn deletion_secret<'a>(headers: &'a HeaderMap, thing: &str) -> Result<&'a str> {
-    bearer(headers).ok_or_else(|| {
+/// Checks the deletion secret of a `thing` with one of these hashes; none if there is no such thing. Compares every hash,
+/// so that the duration does not reveal a near match.
+pub(super) fn check_deletion(headers: &HeaderMap, hashes: &[String], thing: &str, unknown: ApiError) -> Result<()> {
+    let secret = bearer(headers).ok_or_else(|| {
         let message = format!(
             "Deleting a {thing} takes its deletion secret, as `Authorization: Bearer <secret>`. The answer to the upload \
              had it."
         );
         ApiError::new(StatusCode::UNAUTHORIZED, "missing_secret", message)
-    })
-}
-
-/// Compares every hash, so that the duration does not reveal a near match.
-pub(super) fn check_deletion_secret(hashes: &[String], secret: &str, thing: &str) -> Result<()> {
+    })?;
+    if hashes.is_empty() {
+        return Err(unknown);
+    }
     let hash = secrets::sha256(secret.as_bytes());
     if hashes.iter().fold(false, |found, stored| found | secrets::same(stored, &hash)) {
         return Ok(());

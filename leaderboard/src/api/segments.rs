@@ -268,7 +268,7 @@ async fn check_room(leaderboard: &Leaderboard, started: &Started, more: u64) -> 
     let now = leaderboard.clock.unix_seconds();
     let [all, of_prefix] = leaderboard.storage.waiting_bytes(started.prefix.as_deref(), now).await?;
     let is_prefix_full = started.prefix.is_some() && of_prefix + more > most / PREFIX_STATES_DIVISOR;
-    if is_prefix_full || all + more > most { Err(ApiError::too_many_weights()) } else { Ok(()) }
+    if is_prefix_full || all + more > most { Err(ApiError::busy().refused_by("weights")) } else { Ok(()) }
 }
 
 /// Returns the network of a run that is open. Refuses a wrong nonce, a run that has ended, and an unprovable network.

@@ -11,8 +11,7 @@ use results::estimate::Estimate;
 use results::{Precision, Suite};
 
 use super::Leaderboard;
-use super::extract::{ReadQuery, RunId};
-use super::runs::bad_query;
+use super::extract::{ReadQuery, RunId, bad_query};
 use crate::error::{ApiError, Result};
 use crate::figures::DeviceFigure;
 use crate::ranking::{Histogram, Placed, places};

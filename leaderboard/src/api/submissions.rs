@@ -11,8 +11,8 @@ use tokio::sync::Semaphore;
 
 use super::Leaderboard;
 use super::extract::{Announced, IdempotencyKey, JsonBytes, MAX_FIELDS_BYTES, Requester};
+use crate::counted_event::CountedEvent;
 use crate::error::{ApiError, Result};
-use crate::metrics::CountedEvent;
 use crate::proof::{ServerKey, Started, limited_summaries};
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, fingerprint, random_word};
 use crate::storage::{Acceptance, NewRun};
@@ -34,6 +34,7 @@ pub(crate) async fn start(
     let request: StartRun = body.parse()?;
     validation::check_start(&request)?;
     let now = leaderboard.clock.unix_seconds();
+    let (submitter, prefix) = requester.pseudonyms(&leaderboard, now).await?;
     let started = Started {
         run_id: random_word::<RUN_ID_BYTES>()?,
         seed: leaderboard.seed.map_or_else(getrandom::u32, Ok)?,
@@ -42,8 +43,8 @@ pub(crate) async fn start(
         created_unix_seconds: now,
         expires_unix_seconds: now + leaderboard.run_lifetime_seconds,
         used: false,
-        submitter: requester.submitter(&leaderboard, now).await?.word,
-        prefix: requester.prefix(&leaderboard, now).await?,
+        submitter: submitter.word,
+        prefix,
     };
     let most = Some(leaderboard.protection.open_runs).filter(|&most| most > 0);
     if !leaderboard.storage.start(&started, most).await? {
@@ -133,7 +134,7 @@ pub(crate) async fn import(
     let now = leaderboard.clock.unix_seconds();
     leaderboard.take_import_bytes(bytes).await?;
     let id = random_word::<RUN_ID_BYTES>()?;
-    let submitter = requester.submitter(&leaderboard, now).await?;
+    let (submitter, _) = requester.pseudonyms(&leaderboard, now).await?;
     let secret = match &key {
         Some(key) => leaderboard.key.import_secret(key, &fingerprint),
         None => random_word::<SECRET_BYTES>()?,

@@ -100,7 +100,7 @@ fn draw_score(pen: &mut Pen, card: &Card) -> (f32, f32) {
 fn foot(pen: &mut Pen, card: &Card) {
     let style = Style::new(18.0, SOFT);
     let right = &card.date;
-    let left = if pen.has_boxes() {
+    let left = if pen.boxed {
         "Some letters are not in this picture's font; the page of the result has them".to_owned()
     } else {
         card.suite.clone()

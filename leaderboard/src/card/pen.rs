@@ -65,7 +65,8 @@ impl Area {
 pub(super) struct Pen {
     svg: String,
     letters: Letters,
-    boxed: bool,
+    /// True if a letter was drawn as a box.
+    pub(super) boxed: bool,
 }
 
 impl Pen {
@@ -76,10 +77,6 @@ impl Pen {
              role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>\n<g font-family=\"{FAMILIES}\">\n"
         );
         Self { svg, letters, boxed: false }
-    }
-
-    pub(super) fn has_boxes(&self) -> bool {
-        self.boxed
     }
 
     /// Returns a text as it will be drawn.

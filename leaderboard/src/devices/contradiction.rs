@@ -3,8 +3,8 @@
 
 use results::{Precision, RunRecord};
 
-use super::identity::{Reported, claim, measured_peak};
 use super::lookup::{KnownDevice, is_known_architecture};
+use super::reported::{Reported, claim, measured_peak};
 use super::{DeviceClass, class_of};
 
 /// Share by which a device may exceed its ceiling, because vendors and owners raise clocks.

@@ -2,38 +2,11 @@
 
 use results::api::DeviceSource;
 use results::software::program_of_architecture;
-use results::{Adapter, Device, HIDDEN_SOFTWARE, IN_COMPATIBILITY_MODE, RunRecord, hidden_device};
+use results::{HIDDEN_SOFTWARE, IN_COMPATIBILITY_MODE, RunRecord, hidden_device};
 
 use super::contradiction::misfit;
-use super::name::displayed;
-use super::{KnownDevice, Vendor, contradiction, known_devices, look_up};
-
-/// A given name with its known device.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Named {
-    /// The displayed name: see [`displayed`].
-    pub text: String,
-    pub device: Option<&'static KnownDevice>,
-    /// True if the name only looks like the device's.
-    pub look_alike: bool,
-}
-
-impl Named {
-    fn new(name: &str) -> Option<Self> {
-        let (text, found) = (displayed(name), look_up(name));
-        let (device, look_alike) = (found.map(|(device, _)| device), found.is_some_and(|(_, look_alike)| look_alike));
-        (!text.is_empty()).then_some(Self { text, device, look_alike })
-    }
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reported {
-    /// `None` if the platform masks the name.
-    pub name: Option<Named>,
-    pub vendor: Option<Vendor>,
-    /// The platform's architecture, which may be empty. The table contains only WebGPU's names.
-    pub architecture: String,
-}
+use super::reported::{Named, Reported, claim, measured_peak};
+use super::{KnownDevice, Vendor, contradiction, known_devices};
 
 /// The device of a record. Records with the same key count as one device.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,37 +56,6 @@ impl DeviceIdentity {
         let inferred = names.map(|names| names.join(" or "));
         Self { reported, claimed, inferred, key, label, source, misfit, contradiction }
     }
-}
-
-impl Reported {
-    pub fn of(adapter: &Adapter) -> Self {
-        let name = (!is_masked(adapter)).then(|| Named::new(&adapter.name)).flatten();
-        Self { name, vendor: Vendor::named(&adapter.vendor), architecture: adapter.architecture.clone() }
-    }
-
-    pub fn device(&self) -> Option<&'static KnownDevice> {
-        self.name.as_ref().and_then(|name| name.device)
-    }
-
-    pub(crate) fn vendor_name(&self) -> Option<&'static str> {
-        self.vendor.or_else(|| self.device().map(|device| device.vendor)).map(Vendor::name)
-    }
-}
-
-/// Returns the name that a person gave the device, unless it is empty or a software adapter.
-pub(super) fn claim(device: &Device) -> Option<Named> {
-    device.claimed().and_then(Named::new)
-}
-
-/// Returns true if the adapter's name is only its vendor and architecture, or stands for many GPUs.
-fn is_masked(adapter: &Adapter) -> bool {
-    let words = format!("{} {}", adapter.vendor, adapter.architecture);
-    let name = adapter.name.trim();
-    name.is_empty()
-        || name.starts_with("unnamed ")
-        || name.eq_ignore_ascii_case(words.trim())
-        || name.eq_ignore_ascii_case(adapter.vendor.trim())
-        || name.to_lowercase().contains("or similar")
 }
 
 /// Returns the key and the label of a device with this name, as the next functions do of others.
@@ -171,11 +113,6 @@ fn infer(record: &RunRecord, reported: &Reported) -> Option<Vec<&'static KnownDe
     };
     let candidates: Vec<&KnownDevice> = known_devices().iter().filter(fits).collect();
     (1..=MAX_CANDIDATES).contains(&candidates.len()).then_some(candidates)
-}
-
-pub(super) fn measured_peak(record: &RunRecord) -> Option<f64> {
-    let peaks = record.workloads.iter().flat_map(|workload| &workload.peaks);
-    peaks.map(|peak| peak.flops_per_second).max_by(f64::total_cmp)
 }
 
 #[cfg(test)]

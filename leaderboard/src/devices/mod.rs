@@ -9,6 +9,7 @@ pub mod contradiction;
 pub mod identity;
 pub mod lookup;
 pub mod name;
+pub mod reported;
 #[cfg(test)]
 pub(crate) mod testing;
 

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use engine::Standard;
 use results::api::{ProofWanted, WantedHashes, WantedState};
 
+use super::seen::inner_steps;
 use super::{BegunProof, SeenSegment, SeenWorkload, ServerKey, TrainingKey};
 
 const DRAWS: u32 = 2;
-/// Largest number of hashes in a round. More mean more hashed states; fewer mean more steps to retrain.
-pub(crate) const MAX_HASHES: u32 = 7;
 /// Largest number of states of a workload: both ends of each part, the last test, and the target.
 pub(crate) const MAX_STATES: u64 = 2 * DRAWS as u64 + 2;
 
@@ -28,13 +27,6 @@ pub(crate) fn drawn_segments(seen: &SeenWorkload, key: &TrainingKey<'_>) -> Vec<
         }
     }
     drawn
-}
-
-/// Returns the steps inside a part after which states are hashed, spaced as evenly as possible.
-pub(super) fn inner_steps([begin, end]: [u64; 2]) -> impl Iterator<Item = u64> {
-    let steps = end.saturating_sub(begin);
-    let number = steps.saturating_sub(1).min(MAX_HASHES.into());
-    (1..=number).map(move |place| begin + steps * place / (number + 1))
 }
 
 /// Returns the server's next request for a workload: nothing during its training and after everything was received.
@@ -123,6 +115,7 @@ mod tests {
     use results::api::PartHashes;
 
     use super::*;
+    use crate::proof::MAX_HASHES;
     use crate::proof::testing::seen;
 
     fn known(name: &str) -> Standard {
@@ -151,16 +144,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn inner_steps_are_evenly_spaced_and_inside() {
-        assert_eq!(inner_steps([10, 12]).collect::<Vec<_>>(), [11]);
-        assert_eq!(inner_steps([10, 11]).count() + inner_steps([10, 10]).count(), 0);
-        assert_eq!(inner_steps([0, 8]).collect::<Vec<_>>(), (1..8).collect::<Vec<_>>());
-        let steps: Vec<u64> = inner_steps([100, 1101]).collect();
-        assert_eq!(steps.len(), MAX_HASHES as usize);
-        assert!(steps.windows(2).all(|pair| (125..=126).contains(&(pair[1] - pair[0]))), "{steps:?}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod time;
 
 pub use key::KeyError;
 pub(crate) use key::{ServerKey, Started, TrainingKey};
-pub(crate) use seen::{BegunProof, SeenLap, SeenSegment, SeenWorkload, StateSize, SurroundingSegments};
+pub(crate) use seen::{BegunProof, MAX_HASHES, SeenLap, SeenSegment, SeenWorkload, StateSize, SurroundingSegments};
 pub(crate) use time::limited_summaries;
 
 pub(crate) fn is_provable(workload: &str) -> bool {

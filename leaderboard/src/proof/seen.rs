@@ -8,7 +8,8 @@ use results::{Beacon, StateBytes};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::draws::inner_steps;
+/// Largest number of hashes in a round. More mean more hashed states; fewer mean more steps to retrain.
+pub(crate) const MAX_HASHES: u32 = 7;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SeenWorkload {
@@ -102,6 +103,13 @@ impl SeenWorkload {
     }
 }
 
+/// Returns the steps inside a part after which states are hashed, spaced as evenly as possible.
+pub(super) fn inner_steps([begin, end]: [u64; 2]) -> impl Iterator<Item = u64> {
+    let steps = end.saturating_sub(begin);
+    let number = steps.saturating_sub(1).min(MAX_HASHES.into());
+    (1..=number).map(move |place| begin + steps * place / (number + 1))
+}
+
 const BYTES_OF_SHA256: u64 = 32;
 
 /// Length of the states of a workload, in bytes.
@@ -165,6 +173,16 @@ mod tests {
         seen.hashes.push(PartHashes { draw: 0, steps: [32, 64], state_sha256, losses: Vec::new() });
         assert_eq!(seen.hash_at(36), Some("state 36"));
         assert_eq!(seen.hash_at(34), None);
+    }
+
+    #[test]
+    fn inner_steps_are_evenly_spaced_and_inside() {
+        assert_eq!(inner_steps([10, 12]).collect::<Vec<_>>(), [11]);
+        assert_eq!(inner_steps([10, 11]).count() + inner_steps([10, 10]).count(), 0);
+        assert_eq!(inner_steps([0, 8]).collect::<Vec<_>>(), (1..8).collect::<Vec<_>>());
+        let steps: Vec<u64> = inner_steps([100, 1101]).collect();
+        assert_eq!(steps.len(), MAX_HASHES as usize);
+        assert!(steps.windows(2).all(|pair| (125..=126).contains(&(pair[1] - pair[0]))), "{steps:?}");
     }
 
     #[test]

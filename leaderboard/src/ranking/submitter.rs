@@ -13,13 +13,9 @@ const WORD_BYTES: usize = 8;
 
 /// The secret of one day, without `Debug`, so that no log can contain it.
 #[derive(Clone)]
-pub(crate) struct SubmitterSalt(String);
+pub(crate) struct SubmitterSalt(pub(crate) String);
 
 impl SubmitterSalt {
-    pub(crate) fn new(random_word: String) -> Self {
-        Self(random_word)
-    }
-
     /// Returns the pseudonym of an address, 16 hexadecimal digits. Only the first 64 bits of an IPv6 address count,
     /// because a household has all the others (RFC 6177).
     pub(crate) fn word(&self, address: IpAddr) -> String {
@@ -42,7 +38,7 @@ mod tests {
     use super::*;
 
     fn word(salt: u8, address: &str) -> String {
-        SubmitterSalt::new(format!("{salt:02x}").repeat(32)).word(address.parse().unwrap())
+        SubmitterSalt(format!("{salt:02x}").repeat(32)).word(address.parse().unwrap())
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType, Migrator};
@@ -13,11 +12,8 @@ use tokio::sync::Semaphore;
 
 use super::address::DatabaseAddress;
 use super::values::sql;
-use super::writing::LogSync;
+use super::writing::{LogSync, WRITER_PATIENCE};
 use super::{Database, Result, StorageError};
-
-/// Timeout of a writer's turn and of a connection from the pool.
-pub(super) const WRITER_PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) struct Dialect {
     /// Size of the pool. A PostgreSQL server allows a hundred by default, for all servers together.

@@ -1,17 +1,36 @@
 //! The rows of a record. They are prepared before the transaction, because it blocks all other writers on SQLite.
 
-use results::api::Tier;
-use results::{Outcome, obstacle};
+use results::api::{Tier, Verdict};
+use results::{Outcome, RunRecord, Summary, obstacle};
 use serde_json::{Value as Json, json};
 use sqlx::{AnyConnection, Row};
 
 use super::Result;
 use super::kinds::ResultKind;
-use super::runs::NewRun;
+use super::started::Submitter;
 use super::trust::place;
 use super::values::{bind, insert};
 use crate::devices::{DeviceIdentity, class_of};
 use crate::proof::is_provable;
+
+pub(crate) struct NewRun<'a> {
+    pub(crate) run_id: &'a str,
+    /// The verdict. A run that is being verified is queued.
+    pub(crate) verdict: &'a Verdict,
+    pub(crate) submitted_unix_seconds: f64,
+    /// Hash of the record without its run id and nonce.
+    pub(crate) fingerprint: &'a str,
+    /// `None` if no client receives the secret.
+    pub(crate) deletion_secret_hash: Option<&'a str>,
+    /// Submitter of the announcement, or else of the upload.
+    pub(crate) submitter: &'a Submitter,
+    /// The record without its nonce.
+    pub(crate) record: &'a RunRecord,
+    /// Listed metrics of the record's workloads that replace the record's own; empty if there are none.
+    pub(crate) listed: &'a [Summary],
+    /// True for an announced run, whose nonce is used up.
+    pub(crate) registered: bool,
+}
 
 pub(super) struct RunRows<'a> {
     run: &'a NewRun<'a>,

@@ -1,36 +1,18 @@
 use std::collections::BTreeSet;
 
 use results::api::{Deed, RankedClass, Tier, Verdict};
-use results::{ClientKind, Precision, RunRecord, Suite, Summary};
+use results::{ClientKind, Precision, Suite};
 use serde::Deserialize;
 use serde_json::json;
 use sqlx::AnyConnection;
 
 use super::moderation::{Occasion, log};
-use super::run_rows::RunRows;
-use super::started::{Submitter, count_finished};
+use super::run_rows::{NewRun, RunRows};
+use super::started::count_finished;
+use super::trust::hold;
 use super::values::{being_verified, execute, scalar, sql, tuple};
 use super::verifications::queue;
 use super::{Database, Result, verifications};
-
-pub(crate) struct NewRun<'a> {
-    pub(crate) run_id: &'a str,
-    /// The verdict. A run that is being verified is queued.
-    pub(crate) verdict: &'a Verdict,
-    pub(crate) submitted_unix_seconds: f64,
-    /// Hash of the record without its run id and nonce.
-    pub(crate) fingerprint: &'a str,
-    /// `None` if no client receives the secret.
-    pub(crate) deletion_secret_hash: Option<&'a str>,
-    /// Submitter of the announcement, or else of the upload.
-    pub(crate) submitter: &'a Submitter,
-    /// The record without its nonce.
-    pub(crate) record: &'a RunRecord,
-    /// Listed metrics of the record's workloads that replace the record's own; empty if there are none.
-    pub(crate) listed: &'a [Summary],
-    /// True for an announced run, whose nonce is used up.
-    pub(crate) registered: bool,
-}
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Acceptance {
@@ -137,13 +119,6 @@ impl Database {
         let query = scalar!("SELECT secret_hash FROM deletion_secrets WHERE run_id = $1", [run_id]);
         Ok(query.fetch_all(&self.pool).await?)
     }
-}
-
-/// Locks a run until the transaction ends. Returns `false` for an unknown run. The update without effect locks the row
-/// on PostgreSQL and all writing on SQLite.
-pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
-    let held = execute!(connection, "UPDATE runs SET tier = tier WHERE run_id = $1", [run_id])?;
-    Ok(held.rows_affected() == 1)
 }
 
 async fn insert_secret(connection: &mut AnyConnection, run_id: &str, hash: &str) -> Result<()> {

@@ -99,7 +99,7 @@ impl Database {
 
     async fn salt_of(&self, day: i64) -> Result<Option<SubmitterSalt>> {
         let query = scalar!("SELECT salt FROM submitter_salts WHERE day = $1", [day]);
-        Ok(query.fetch_optional(&self.pool).await?.map(SubmitterSalt::new))
+        Ok(query.fetch_optional(&self.pool).await?.map(SubmitterSalt))
     }
 
     pub(crate) async fn forget_submitters(&self, today: i64) -> Result<()> {

@@ -7,14 +7,17 @@ use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use sqlx::any::{AnyArguments, AnyQueryResult};
 use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, Transaction};
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
-use super::connect::WRITER_PATIENCE;
 use super::{Database, Result, StorageError};
+
+/// Timeout of a writer's turn and of a connection from the pool.
+pub(super) const WRITER_PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) struct Writing {
     transaction: Transaction<'static, Any>,
@@ -214,6 +217,8 @@ mod tests {
         assert_eq!(is_open(), Some(true));
         std::fs::remove_file(&name).unwrap();
         assert_eq!(is_open(), Some(false));
+        log.sync().await.unwrap();
+        assert_eq!(is_open(), None, "there is nothing to sync");
         std::fs::write(&name, "pages").unwrap();
         log.sync().await.unwrap();
         assert_eq!(is_open(), Some(true));
@@ -223,12 +228,6 @@ mod tests {
     fn too_many_open_files_are_no_failure_of_the_disk() {
         let error = std::io::Error::from_raw_os_error;
         assert_eq!([24, 23, 5].map(|code| is_out_of_descriptors(&error(code))), [cfg!(unix), cfg!(unix), false]);
-    }
-
-    #[tokio::test]
-    async fn removed_log_is_synced_to_disk() {
-        let folder = tempfile::tempdir().unwrap();
-        LogSync::of(&folder.path().join("board.sqlite")).sync().await.unwrap();
     }
 
     #[tokio::test]

@@ -11,7 +11,7 @@ use results::api::{StoredRun, Verdict};
 use super::UpkeepError;
 use super::moderation::with_storage;
 use crate::limits::day_of;
-use crate::secrets::{RUN_ID_BYTES, fingerprint, random_word};
+use crate::secrets::{RUN_ID_BYTES, fingerprint, is_run_id, random_word};
 use crate::storage::{Acceptance, Database, DatabaseAddress, NewRun, StorageError, Submitter};
 use crate::validation::RecordOrigin;
 use crate::{ServerClock, validation};
@@ -138,8 +138,7 @@ fn distrust(run: &mut StoredRun) -> Result<(), UpkeepError> {
 
 /// Checks that a run can keep its id, so that links to it stay valid.
 async fn expect_free(storage: &Database, run_id: &str, fingerprint: &str) -> Result<(), UpkeepError> {
-    let is_one = run_id.len() == 2 * RUN_ID_BYTES && run_id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    if !is_one {
+    if !is_run_id(run_id) {
         return Err(refused("bad_run_id", "a run id must have 16 lowercase hexadecimal digits"));
     }
     let other = storage.stored_row(run_id).await?.is_some_and(|stored| stored.fingerprint != fingerprint);

@@ -4,7 +4,7 @@ use results::{Correctness, Feature, Outcome, Resources};
 
 use super::bounds::Allowed::{self, Filled, Finite, List, Name, Number, Sha256, Text, Whole};
 use super::bounds::FieldRule;
-use crate::proof::draws::MAX_HASHES;
+use crate::proof::MAX_HASHES;
 
 const LABEL: usize = 64;
 const REPORTED_NAME: usize = 200;

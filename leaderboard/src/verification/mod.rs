@@ -16,7 +16,8 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 use crate::config::ServerClock;
-use crate::metrics::{CountedEvent, Metrics};
+use crate::counted_event::CountedEvent;
+use crate::metrics::Metrics;
 use crate::proof::ServerKey;
 use crate::storage::{Database, Own, StorageError, Verification};
 use examination::{Examination, Examined};

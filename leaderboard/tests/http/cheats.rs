@@ -9,9 +9,10 @@ use engine::{StepReport, TestReport};
 use results::api::{CommittedSegment, ErrorBody, OpenedLap, Tier, Verdict};
 use results::{Beacon, Precision, RunRecord, StateBytes, WorkloadRecord};
 
-use crate::support::pretended::{PlainTraining, Tricks};
-use crate::support::rehearsal::{self, LARGE, Rehearsal, SEED, SMALL, assert_tier, server_with_seed, verdict_on};
-use crate::support::requests::{RunCall, train};
+use crate::support::pretended::{PlainTraining, Tricks, train};
+use crate::support::record::{LARGE, SMALL};
+use crate::support::rehearsal::{self, Rehearsal, SEED, assert_tier, server_with_seed, verdict_on};
+use crate::support::requests::RunCall;
 use crate::support::*;
 
 /// Tolerance of the server's clock.

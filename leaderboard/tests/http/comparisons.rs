@@ -107,8 +107,6 @@ fn invalid_comparisons_are_refused_with_the_field() {
     server.json("POST", PATH, &serde_json::json!({})).assert_refused(400, "missing_field", "");
 }
 
-const DAY: f64 = 86_400.0;
-
 /// Returns a server on a board with these proven runs, one per day, each from another submitter.
 fn server_with(changes: &[&dyn Fn(&mut RunRecord)]) -> (TestServer, Vec<String>) {
     let past = |(number, change): (u32, &&dyn Fn(&mut RunRecord))| {

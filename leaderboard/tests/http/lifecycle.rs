@@ -3,8 +3,7 @@
 use results::api::{AcceptedRun, Note, StartRun, Tier};
 use results::{FailureCause, Outcome, RunRecord, Suite, WorkloadRecord};
 
-use crate::support::record::{OUT_OF_MEMORY, fail, start};
-use crate::support::rehearsal::{LARGE, SMALL};
+use crate::support::record::{LARGE, OUT_OF_MEMORY, SMALL, fail, start};
 use crate::support::*;
 
 #[test]
@@ -248,7 +247,7 @@ fn a_run_is_accepted_until_it_expires_and_not_later() {
     // It is forgotten a week after it expired.
     let (started, record) = server.honest_run();
     for (days, status, code) in [(6.9, 410, "expired"), (2.0, 404, "unknown_run")] {
-        server.pass(days * 86_400.0);
+        server.pass(days * DAY);
         server.begin();
         server.upload(&started.run_id, &record).assert_refused(status, code, "");
     }

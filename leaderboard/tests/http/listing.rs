@@ -227,8 +227,6 @@ fn unchanged_content_is_304_in_every_encoding() {
     gone.assert_headers(&[("etag", ""), ("cache-control", "no-store")]);
 }
 
-const DAY: f64 = 86_400.0;
-
 /// Number of runs, large enough that a database avoids sorting them.
 const RUNS: u32 = 2000;
 
@@ -278,9 +276,9 @@ const VENDORS: [&str; 2] = ["NVIDIA", "Intel"];
 const TIERS: [Tier; 5] = [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged, Tier::Hidden];
 
 /// Numbers that determine all filtered properties of a run.
-type RunSeed = (u8, u8, u8, u8, u8, u8, u16, u8);
+type ListedRunSeed = (u8, u8, u8, u8, u8, u8, u16, u8);
 
-fn past(number: u32, seed: RunSeed) -> PastRun {
+fn past(number: u32, seed: ListedRunSeed) -> PastRun {
     let (backend, device, client, system, tier, precision, moment, rate) = seed;
     let mut record = record::unregistered(number);
     let pick = |words: &[&str], by: u8| words[usize::from(by) % words.len()].to_owned();
@@ -412,7 +410,7 @@ async fn pages(board: &Board, query: &ListRuns, few: u64, looked_at: u64) -> Vec
 fn pages_match_a_plain_filter_and_sort() {
     let cases = if crate::on_postgres() { 12 } else { 40 };
     let mut runner = TestRunner::new(Config { failure_persistence: None, cases, ..Config::default() });
-    let seeds = prop::collection::vec(any::<RunSeed>(), 1..25);
+    let seeds = prop::collection::vec(any::<ListedRunSeed>(), 1..25);
     let given = (seeds, prop::collection::vec((queries(), 0..30_u64, 1..30_u64), 12));
     let tried = runner.run(&given, |(seeds, queries)| {
         let runs = || (0..).zip(&seeds).map(|(number, seed)| past(number, *seed)).collect::<Vec<_>>();

@@ -3,8 +3,9 @@
 use std::process::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use results::api::{Deed, DeviceSummary, ModerationEntry, ModerationLog, Standings, StandingsPlace, Tier};
+use results::api::{Deed, ModerationEntry, ModerationLog, Tier};
 
+use crate::standings::{device, places};
 use crate::support::record::{in_browser, on};
 use crate::support::*;
 
@@ -31,16 +32,8 @@ fn log(server: &TestServer, query: &str) -> ModerationLog {
     server.read(&format!("/api/v1/moderation{query}"))
 }
 
-fn places(server: &TestServer) -> Vec<StandingsPlace> {
-    server.read::<Standings>("/api/v1/standings?suite=quick").tables.swap_remove(0).places
-}
-
 fn keys(server: &TestServer) -> Vec<String> {
-    places(server).into_iter().map(|line| line.device_key).collect()
-}
-
-fn device(server: &TestServer, key: &str) -> DeviceSummary {
-    server.read(&format!("/api/v1/devices/{key}"))
+    places(server, "").into_iter().map(|line| line.device_key).collect()
 }
 
 #[test]
@@ -53,7 +46,7 @@ fn restored_run_is_ranked_again_and_failed_deeds_do_nothing() {
         &moderated(&server, &["hide", &proven, &checked], "A rude name"),
         &[&format!("run {proven} was proven and is hidden now")],
     );
-    assert!(places(&server).is_empty());
+    assert!(places(&server, "").is_empty());
     [&proven, &checked].into_iter().for_each(|run_id| server.assert_unknown(run_id));
     assert_says(
         &moderated(&server, &["restore", &checked, &proven], "It is a place in Wales"),
@@ -64,7 +57,7 @@ fn restored_run_is_ranked_again_and_failed_deeds_do_nothing() {
             let shown = server.stored(run_id);
             assert_eq!((shown.tier, &shown.notes), (tier, notes));
         }
-        assert_eq!(places(&server)[0].best_run_id, proven);
+        assert_eq!(places(&server, "")[0].best_run_id, proven);
     };
     assert_restored();
 
@@ -73,7 +66,7 @@ fn restored_run_is_ranked_again_and_failed_deeds_do_nothing() {
     assert_eq!(flagged.tier, Tier::Flagged);
     assert_eq!(flagged.notes[0].to_string(), "A moderator flagged this run: Faster than its memory.");
     assert_eq!(flagged.notes[1..], notes[0]);
-    assert!(places(&server).is_empty());
+    assert!(places(&server, "").is_empty());
     // After being hidden for a while, it has its earlier tier again.
     moderated(&server, &["hide", &proven], "Until I know");
     moderated(&server, &["restore", &proven], "An overclocked card");
@@ -157,18 +150,18 @@ fn merged_devices_share_one_place_until_separated() {
     let fast = server.proven_by(BOB, on("Example GPU B", 3));
     server.accepted_by(BOB, on("Example GPU B", 3));
     assert_eq!(keys(&server), [B, A]);
-    let ranked = || places(&server).into_iter().map(|place| (place.place, place.device_key, place.figure));
+    let ranked = || places(&server, "").into_iter().map(|place| (place.place, place.device_key, place.figure));
     let before: Vec<_> = ranked().collect();
     let said = moderated(&server, &["merge-devices", B, A], "The same card");
     assert!(said.starts_with(&format!("2 runs of {B} now count as runs of {A}")), "{said}");
-    let line = places(&server).swap_remove(0);
+    let line = places(&server, "").swap_remove(0);
     assert_eq!((line.device_key.as_str(), line.device_name.as_str()), (A, "Example GPU A"));
     assert_eq!((line.figure.runs, line.figure.submitters), (2, 2));
     assert_eq!(line.best_run_id, fast, "which goes by the name of the device that it was merged into");
     // Both ways of uploading.
     let also = server.proven_by(CAT, on("Example GPU B", 3));
     server.import(&unregistered_b(5)).with_status(201);
-    assert_eq!((keys(&server), places(&server)[0].figure.runs), (vec![A.to_owned()], 3));
+    assert_eq!((keys(&server), places(&server, "")[0].figure.runs), (vec![A.to_owned()], 3));
     let [of_a, of_b] = [A, B].map(|key| device(&server, key));
     assert_eq!(of_a, of_b, "both addresses lead to the same device");
     assert_eq!((of_b.device_key.as_str(), of_b.device_name.as_str()), (A, "Example GPU A"));
@@ -187,7 +180,7 @@ fn merged_devices_share_one_place_until_separated() {
     );
     assert_eq!(ranked().collect::<Vec<_>>(), before);
     server.set_tier(&later, Tier::Proven);
-    assert_eq!((keys(&server), places(&server)[0].figure.runs), (vec![B.to_owned(), A.to_owned()], 2));
+    assert_eq!((keys(&server), places(&server, "")[0].figure.runs), (vec![B.to_owned(), A.to_owned()], 2));
     assert!(device(&server, A).merged_keys.is_empty());
     assert_says(&refused(&server, &["separate-devices", B], "Again"), &["is not merged into another device"]);
 }
@@ -207,7 +200,7 @@ fn chains_are_resolved_and_circles_are_refused() {
     assert_says(&failed(&merge(A, C)), &[&format!("separate-devices {A}")]);
     assert_says(&failed(&merge(B, C)), &[&format!("other devices were merged into {B}: {A}")]);
     assert_says(&done(&merge(C, A)), &[&format!("as runs of {B}"), &format!("{A} was merged into it")]);
-    assert_eq!((keys(&server), places(&server)[0].figure.runs), (vec![B.to_owned()], 3));
+    assert_eq!((keys(&server), places(&server, "")[0].figure.runs), (vec![B.to_owned()], 3));
     assert_eq!(device(&server, A).merged_keys, [A, C]);
 }
 
@@ -220,7 +213,7 @@ fn merged_claimed_name_shows_real_name_and_weaker_source() {
         record.device.claimed_name = Some("My 9000".to_owned());
     });
     moderated(&server, &["merge-devices", "claimed-my-9000", "reported-example-gpu-9000"], "Its owner says so");
-    let names: Vec<String> = places(&server).into_iter().map(|line| line.device_name).collect();
+    let names: Vec<String> = places(&server, "").into_iter().map(|line| line.device_name).collect();
     assert_eq!(names, ["Example GPU 9000", "Example GPU 9000"], "a program and a browser");
     assert_eq!(device(&server, "claimed-my-9000").device_name, "Example GPU 9000");
 }

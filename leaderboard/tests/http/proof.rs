@@ -5,7 +5,8 @@ use results::api::{AcceptedRun, Tier};
 use results::badge::Badge;
 use results::{Phase, RunRecord, Stretch, Warning, WorkloadRecord};
 
-use crate::support::rehearsal::{Rehearsal, SMALL, assert_tier, light, verdict_on};
+use crate::support::record::SMALL;
+use crate::support::rehearsal::{Rehearsal, assert_tier, light, verdict_on};
 use crate::support::requests::RunCall;
 use crate::support::*;
 

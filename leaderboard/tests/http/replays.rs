@@ -6,7 +6,8 @@ use std::process::Output;
 use results::api::Tier;
 
 use crate::support::pretended::data_folder;
-use crate::support::rehearsal::{self, SMALL, assert_tier};
+use crate::support::record::SMALL;
+use crate::support::rehearsal::{self, assert_tier};
 use crate::support::*;
 
 const IN_PART: &str = "could be computed again in part only";

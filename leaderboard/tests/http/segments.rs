@@ -5,7 +5,7 @@ use std::sync::Arc;
 use results::StateBytes;
 use results::api::{CommitSegment, CommittedSegment, PartHashes, ProofWanted, StartedRun};
 
-use crate::support::rehearsal::SMALL;
+use crate::support::record::SMALL;
 use crate::support::requests::{RunCall, hash, hashes, lap, proof, segment, send_hashes, send_lap, taken};
 use crate::support::*;
 

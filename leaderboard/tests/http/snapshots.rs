@@ -9,7 +9,6 @@ use results::open_data::{Snapshot, SnapshotList};
 use crate::export::{assert_checksum, cells, json_lines, open, rows};
 use crate::support::*;
 
-const DAY: f64 = 86_400.0;
 const ENDINGS: [&str; 3] = ["csv.gz", "jsonl.gz", "parquet"];
 
 fn server() -> TestServer {

@@ -13,11 +13,11 @@ fn standings(server: &TestServer, query: &str) -> Standings {
     server.read(&format!("/api/v1/standings?suite=quick{query}"))
 }
 
-fn places(server: &TestServer, query: &str) -> Vec<StandingsPlace> {
+pub(crate) fn places(server: &TestServer, query: &str) -> Vec<StandingsPlace> {
     standings(server, query).tables.swap_remove(0).places
 }
 
-fn device(server: &TestServer, key: &str) -> DeviceSummary {
+pub(crate) fn device(server: &TestServer, key: &str) -> DeviceSummary {
     server.read(&format!("/api/v1/devices/{key}"))
 }
 
@@ -90,7 +90,7 @@ fn devices_that_cannot_be_told_apart_share_a_place() {
     };
     are_placed([101; 3]);
     // A third voice on a second day, between the other two.
-    server.pass(86_400.0);
+    server.pass(DAY);
     for (device, factors) in devices {
         server.proven_by(ANN, on(device, factors.iter().sum::<u32>() / 2));
     }
@@ -138,10 +138,10 @@ fn run_counts_for_its_announcer_on_that_day() {
     hand_in(&second, BOB);
     server.prove_all();
     assert_eq!(places(&server, "")[0].figure.submitters, 1);
-    server.pass(86_400.0);
+    server.pass(DAY);
     server.proven_by(ANN, |_| {});
     assert_eq!(places(&server, "")[0].figure.submitters, 2);
-    server.pass(2.0 * 86_400.0);
+    server.pass(2.0 * DAY);
     server.proven_by(ANN, |_| {});
     let salts = server.database().count("SELECT COUNT(*) FROM submitter_salts");
     assert_eq!(salts, 1, "salts of days before yesterday are gone");

@@ -6,8 +6,6 @@ use results::statistics::median;
 use results::summary::{MINIMUM_WINDOWS, MeasuredWorkload};
 use results::{Departure, InputMode, Length, Outcome, Precision, RunRecord, Settings};
 
-use crate::report::input::Input;
-use crate::report::kernels::OnDevice;
 use crate::text;
 
 /// Text before Burn's addition to the processor's name; the number of threads is a separate setting.
@@ -347,29 +345,6 @@ pub(crate) fn group_by_key<K: PartialEq, T>(items: impl IntoIterator<Item = (K, 
         }
     }
     groups
-}
-
-pub(crate) struct GatheredRuns<'a> {
-    pub(crate) input: &'a Input,
-    /// Groups in order of first appearance.
-    pub(crate) groups: Vec<Group<'a>>,
-    pub(crate) kernels: Vec<OnDevice<'a>>,
-}
-
-impl<'a> GatheredRuns<'a> {
-    pub(crate) fn of(input: &'a Input) -> Self {
-        let records = input.entries.iter().filter_map(|entry| entry.record.as_ref());
-        Self { input, groups: Group::of_records(records), kernels: OnDevice::of_all(&input.kernels) }
-    }
-
-    /// Returns the groups of each workload, in order of first appearance.
-    pub(crate) fn workloads(&self) -> Vec<(&str, Vec<&Group<'a>>)> {
-        group_by_key(self.groups.iter().map(|group| (group.workload, group)))
-    }
-
-    pub(crate) fn runs(&self) -> impl Iterator<Item = &MeasuredWorkload<'a>> {
-        self.groups.iter().flat_map(|group| &group.runs)
-    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,10 @@
 
 use results::RunRecord;
 use results::kernels::KernelRecord;
+use results::summary::MeasuredWorkload;
+
+use crate::report::group::{Group, group_by_key};
+use crate::report::kernels::OnDevice;
 
 /// Runs and measurements of kernels, with the studies that they belong to.
 #[derive(Clone, Debug, Default)]
@@ -54,4 +58,27 @@ pub struct Trouble {
     /// One or two words, such as `timed out`.
     pub kind: String,
     pub reason: String,
+}
+
+pub(crate) struct GatheredRuns<'a> {
+    pub(crate) input: &'a Input,
+    /// Groups in order of first appearance.
+    pub(crate) groups: Vec<Group<'a>>,
+    pub(crate) kernels: Vec<OnDevice<'a>>,
+}
+
+impl<'a> GatheredRuns<'a> {
+    pub(crate) fn of(input: &'a Input) -> Self {
+        let records = input.entries.iter().filter_map(|entry| entry.record.as_ref());
+        Self { input, groups: Group::of_records(records), kernels: OnDevice::of_all(&input.kernels) }
+    }
+
+    /// Returns the groups of each workload, in order of first appearance.
+    pub(crate) fn workloads(&self) -> Vec<(&str, Vec<&Group<'a>>)> {
+        group_by_key(self.groups.iter().map(|group| (group.workload, group)))
+    }
+
+    pub(crate) fn runs(&self) -> impl Iterator<Item = &MeasuredWorkload<'a>> {
+        self.groups.iter().flat_map(|group| &group.runs)
+    }
 }

@@ -36,7 +36,7 @@ pub struct Report {
 
 impl Report {
     pub fn of(input: &Input) -> Self {
-        let gathered = group::GatheredRuns::of(input);
+        let gathered = input::GatheredRuns::of(input);
         let findings = findings::all(&gathered);
         Self { document: sections::document(&gathered, &findings), findings }
     }

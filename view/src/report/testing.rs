@@ -10,7 +10,8 @@ use results::{
 };
 
 use crate::report::findings::{Finding, FindingRule, Kind};
-use crate::report::group::{GatheredRuns, Group};
+use crate::report::group::Group;
+use crate::report::input::GatheredRuns;
 use crate::report::input::{Input, ReportEntry, Study};
 
 const WINDOW_SECONDS: f64 = 1.5;

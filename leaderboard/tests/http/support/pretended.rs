@@ -8,13 +8,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use engine::backends::{REFERENCE, open_in};
 use engine::{
-    AdapterChoice, Backend, BackendFacts, Clock, DataError, DataSet, DataSetDefinition, DataSource, EngineError,
-    EvaluationSet, Event, Examiner, Observer, Segments, Standard, StepReport, TestReport, Trainer, TrainerFacts,
-    TrainingJob,
+    AdapterChoice, Backend, BackendFacts, Clock, Commitment, DataError, DataSet, DataSetDefinition, DataSource, Edges,
+    EngineError, EvaluationSet, Event, Examiner, NoMeter, Observer, PendingAnswer, RunRequest, Segments, Standard,
+    StepReport, TestReport, Trainer, TrainerFacts, TrainingJob, Witness,
 };
-use results::{Precision, RunRecord, StateBytes};
+use results::api::{
+    CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, StartedRun,
+};
+use results::{Beacon, Precision, RunRecord, StateBytes};
 
-use super::requests::RunCall;
+use super::requests::{RunCall, TimedCall};
+use super::{HttpAnswer, TestServer, record};
 
 const STEP_SECONDS: f64 = 1.4;
 const TEST_SECONDS: f64 = 0.5;
@@ -24,7 +28,7 @@ const LATENCY_SECONDS: f64 = 0.13;
 const SAMPLES_OF_THREAD: usize = 2500;
 
 #[derive(Default)]
-pub(super) struct PretendedClock(Cell<f64>);
+struct PretendedClock(Cell<f64>);
 
 impl Clock for PretendedClock {
     fn now_seconds(&self) -> f64 {
@@ -33,12 +37,12 @@ impl Clock for PretendedClock {
 }
 
 /// The plain loops as a device, with tricks.
-pub(super) struct Pretended {
-    pub(super) clock: Rc<PretendedClock>,
-    pub(super) facts: BackendFacts,
-    pub(super) tricks: Tricks,
+struct Pretended {
+    clock: Rc<PretendedClock>,
+    facts: BackendFacts,
+    tricks: Tricks,
     /// Networks with a trainer. Further trainers of a network only check it, and are honest.
-    pub(super) begun: RefCell<Vec<&'static str>>,
+    begun: RefCell<Vec<&'static str>>,
 }
 
 #[async_trait(?Send)]
@@ -190,7 +194,7 @@ pub(crate) fn data_folder() -> PathBuf {
 
 /// The data set of the suite, read from its files once.
 #[derive(Default)]
-pub(super) struct Files(Option<Arc<DataSet>>);
+struct Files(Option<Arc<DataSet>>);
 
 #[async_trait(?Send)]
 impl DataSource for Files {
@@ -210,7 +214,7 @@ impl DataSource for Files {
     }
 }
 
-pub(super) struct Nobody;
+struct Nobody;
 
 impl Observer<Event> for Nobody {
     fn event(&mut self, _event: &Event) {}
@@ -251,5 +255,98 @@ impl Default for Tricks {
             hidden_seconds: |_, _| 0.0,
             record: |_| {},
         }
+    }
+}
+
+/// Trains the suite for an announced run of `server`, with all requests during and after training. Returns the
+/// requests and the record, which is not uploaded.
+pub(crate) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (Vec<TimedCall>, RunRecord) {
+    let model = record::unregistered(run.seed);
+    let clock = Rc::new(PretendedClock::default());
+    let adapter = model.device.adapter.clone();
+    let facts = BackendFacts { repeats_itself: true, ..BackendFacts::new("wgsl", adapter, Precision::F32) };
+    let backend = Pretended { clock: Rc::clone(&clock), facts, tricks, begun: RefCell::default() };
+    let suite = &engine::SUITES[0];
+    let request = RunRequest {
+        spec: model.requested,
+        suite,
+        workloads: suite.workloads.iter().map(|name| engine::workload(name).unwrap()).collect(),
+        registration: None,
+        provenance: model.provenance,
+        claimed_name: None,
+    };
+    let mut witness = LiveWitness { server, run, tricks, clock: &clock, before: 0.0, at: 0.0, messages: Vec::new() };
+    let mut edges = Edges {
+        data: &mut Files::default(),
+        observer: &mut Nobody,
+        clock: clock.as_ref(),
+        meter: &mut NoMeter,
+        witness: Some(&mut witness),
+    };
+    let mut record = pollster::block_on(engine::run(&request, &backend, &mut edges)).unwrap();
+    (tricks.record)(&mut record);
+    record::summarise(&mut record);
+    server.pass((record.provenance.wall_seconds - witness.at).max(0.0));
+    (witness.messages, record)
+}
+
+/// Sends requests to a server whose clock follows the client's.
+struct LiveWitness<'a> {
+    server: &'a TestServer,
+    run: &'a StartedRun,
+    tricks: Tricks,
+    clock: &'a PretendedClock,
+    /// Time of the latest request on the client's clock …
+    before: f64,
+    /// … and on the server's, since the run was announced.
+    at: f64,
+    messages: Vec<TimedCall>,
+}
+
+impl LiveWitness<'_> {
+    fn send(&mut self, mut call: RunCall) -> Result<HttpAnswer, String> {
+        (self.tricks.request)(&mut call);
+        let now = self.clock.now_seconds();
+        let passed = now - self.before;
+        let passed = passed + (self.tricks.hidden_seconds)(&call, passed);
+        self.server.pass(passed);
+        self.before = now;
+        self.at += passed;
+        let answer = call.send(self.server, self.run);
+        self.messages.push(TimedCall { at: self.at, call });
+        if answer.status.is_success() { Ok(answer) } else { Err(answer.text()) }
+    }
+}
+
+#[async_trait(?Send)]
+impl Witness for LiveWitness<'_> {
+    async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
+        let (workload, state_sha256) = (workload.to_owned(), state_sha256.to_owned());
+        let lap = OpenLap { nonce: String::new(), workload, segment, state_sha256 };
+        Ok(self.send(RunCall::OpenLap(lap))?.parse::<OpenedLap>().beacons)
+    }
+
+    fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
+        let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
+        let nonce = String::new();
+        let segment = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
+        let answer = self.send(RunCall::Commit(segment)).map(|answer| answer.parse::<CommittedSegment>());
+        Box::pin(std::future::ready(answer))
+    }
+
+    async fn prove(
+        &mut self,
+        workload: &str,
+        tested_step: u64,
+        target_step: Option<u64>,
+        hashes: Option<PartHashes>,
+    ) -> Result<ProofWanted, String> {
+        let (nonce, workload) = (String::new(), workload.to_owned());
+        let part = ProvePart { nonce, workload, tested_step, target_step, hashes };
+        Ok(self.send(RunCall::Prove(part))?.parse())
+    }
+
+    async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
+        self.send(RunCall::Show { workload: workload.to_owned(), step, state: Arc::new(state) }).map(drop)
     }
 }

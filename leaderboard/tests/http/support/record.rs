@@ -12,6 +12,10 @@ use results::{
 const ENGINE_VERSION: &str = "0.1.0";
 
 const SUITE: SuiteDefinition = SUITES[0];
+/// The network that is faster to verify …
+pub(crate) const SMALL: &str = "keras-mnist-mlp";
+/// … and the other one of the suite.
+pub(crate) const LARGE: &str = "caffe-mnist";
 const STEP_SECONDS: f64 = 0.001;
 /// Number of windows after the training.
 const MEASURED: usize = 6;

@@ -9,16 +9,13 @@ use results::api::{StartedRun, Tier, Verdict};
 use results::{Outcome, Phase, RunRecord, Warning};
 
 use super::kept::computed_once;
-use super::pretended::{Tricks, data_folder};
-use super::requests::{RunCall, TimedCall, taken, train};
+use super::pretended::{Tricks, data_folder, train};
+use super::record::LARGE;
+use super::requests::{RunCall, TimedCall, taken};
 use super::{HttpAnswer, TestClient, TestServer, record};
 
 /// The seed that the servers of these tests give.
 pub(crate) const SEED: u32 = 20_261_123;
-/// The network that is faster to verify …
-pub(crate) const SMALL: &str = "keras-mnist-mlp";
-/// … and the other one of the suite.
-pub(crate) const LARGE: &str = "caffe-mnist";
 /// Address of the honest client, in a /24 without attackers.
 pub(crate) const HONEST: &str = "198.51.100.1";
 

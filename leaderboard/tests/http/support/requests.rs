@@ -1,20 +1,13 @@
 //! Requests of a client during and after training.
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use engine::{BackendFacts, Clock, Commitment, Edges, NoMeter, PendingAnswer, RunRequest, Witness};
-use results::api::{
-    CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, StartedRun, WantedHashes,
-};
-use results::{Beacon, Precision, RunRecord, losses_sha256};
+use results::api::{CommitSegment, OpenLap, PartHashes, ProofWanted, ProvePart, StartedRun, WantedHashes};
+use results::losses_sha256;
 use serde::{Deserialize, Serialize};
 
-use super::pretended::{Files, Nobody, Pretended, PretendedClock, Tricks};
-use super::rehearsal::SMALL;
-use super::{HttpAnswer, TestClient, TestServer, record};
+use super::record::SMALL;
+use super::{HttpAnswer, TestClient};
 
 #[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct TimedCall {
@@ -67,99 +60,6 @@ impl RunCall {
                 client.send("PUT", &path(&format!("states/{workload}/{step}")), &headers, state)
             }
         }
-    }
-}
-
-/// Trains the suite for an announced run of `server`, with all requests during and after training. Returns the
-/// requests and the record, which is not uploaded.
-pub(crate) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (Vec<TimedCall>, RunRecord) {
-    let model = record::unregistered(run.seed);
-    let clock = Rc::new(PretendedClock::default());
-    let adapter = model.device.adapter.clone();
-    let facts = BackendFacts { repeats_itself: true, ..BackendFacts::new("wgsl", adapter, Precision::F32) };
-    let backend = Pretended { clock: Rc::clone(&clock), facts, tricks, begun: RefCell::default() };
-    let suite = &engine::SUITES[0];
-    let request = RunRequest {
-        spec: model.requested,
-        suite,
-        workloads: suite.workloads.iter().map(|name| engine::workload(name).unwrap()).collect(),
-        registration: None,
-        provenance: model.provenance,
-        claimed_name: None,
-    };
-    let mut witness = LiveWitness { server, run, tricks, clock: &clock, before: 0.0, at: 0.0, messages: Vec::new() };
-    let mut edges = Edges {
-        data: &mut Files::default(),
-        observer: &mut Nobody,
-        clock: clock.as_ref(),
-        meter: &mut NoMeter,
-        witness: Some(&mut witness),
-    };
-    let mut record = pollster::block_on(engine::run(&request, &backend, &mut edges)).unwrap();
-    (tricks.record)(&mut record);
-    record::summarise(&mut record);
-    server.pass((record.provenance.wall_seconds - witness.at).max(0.0));
-    (witness.messages, record)
-}
-
-/// Sends requests to a server whose clock follows the client's.
-struct LiveWitness<'a> {
-    server: &'a TestServer,
-    run: &'a StartedRun,
-    tricks: Tricks,
-    clock: &'a PretendedClock,
-    /// Time of the latest request on the client's clock …
-    before: f64,
-    /// … and on the server's, since the run was announced.
-    at: f64,
-    messages: Vec<TimedCall>,
-}
-
-impl LiveWitness<'_> {
-    fn send(&mut self, mut call: RunCall) -> Result<HttpAnswer, String> {
-        (self.tricks.request)(&mut call);
-        let now = self.clock.now_seconds();
-        let passed = now - self.before;
-        let passed = passed + (self.tricks.hidden_seconds)(&call, passed);
-        self.server.pass(passed);
-        self.before = now;
-        self.at += passed;
-        let answer = call.send(self.server, self.run);
-        self.messages.push(TimedCall { at: self.at, call });
-        if answer.status.is_success() { Ok(answer) } else { Err(answer.text()) }
-    }
-}
-
-#[async_trait(?Send)]
-impl Witness for LiveWitness<'_> {
-    async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
-        let (workload, state_sha256) = (workload.to_owned(), state_sha256.to_owned());
-        let lap = OpenLap { nonce: String::new(), workload, segment, state_sha256 };
-        Ok(self.send(RunCall::OpenLap(lap))?.parse::<OpenedLap>().beacons)
-    }
-
-    fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
-        let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
-        let nonce = String::new();
-        let segment = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
-        let answer = self.send(RunCall::Commit(segment)).map(|answer| answer.parse::<CommittedSegment>());
-        Box::pin(std::future::ready(answer))
-    }
-
-    async fn prove(
-        &mut self,
-        workload: &str,
-        tested_step: u64,
-        target_step: Option<u64>,
-        hashes: Option<PartHashes>,
-    ) -> Result<ProofWanted, String> {
-        let (nonce, workload) = (String::new(), workload.to_owned());
-        let part = ProvePart { nonce, workload, tested_step, target_step, hashes };
-        Ok(self.send(RunCall::Prove(part))?.parse())
-    }
-
-    async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
-        self.send(RunCall::Show { workload: workload.to_owned(), step, state: Arc::new(state) }).map(drop)
     }
 }
 

@@ -8,7 +8,8 @@ mod published;
 mod speed;
 
 use crate::report::difference::{AccuracyDifference, Contrast};
-use crate::report::group::{GatheredRuns, Group, SetupField, varying};
+use crate::report::group::{Group, SetupField, varying};
+use crate::report::input::GatheredRuns;
 use crate::report::lines::{Sweep, SweepAxis, lines};
 use crate::text;
 

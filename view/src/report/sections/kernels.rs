@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use results::kernels::{Entry, KernelFigures, KernelSuite, KernelSummary, Pass, Peak};
 
-use crate::report::group::GatheredRuns;
 use crate::report::html::{ReportBlock, Section};
+use crate::report::input::GatheredRuns;
 use crate::report::kernels::{OnDevice, PublishedKernel, filter_pass, published, rate, reason, share, suites, title};
 use crate::report::plot::{AxisQuantity, Bar, Bars, Extent, Figure, Look, Plot, Point, Series, Strand};
 use crate::report::table::{Table, hidden, number, shown, words};

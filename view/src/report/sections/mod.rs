@@ -10,8 +10,9 @@ use results::{Adapter, IN_COMPATIBILITY_MODE, Outcome, Provenance, Summary, Work
 
 use crate::report::findings::{Finding, Kind};
 use crate::report::findings::{RULES, cautions};
-use crate::report::group::{GatheredRuns, group_by_key};
+use crate::report::group::group_by_key;
 use crate::report::html::{Document, ReportBlock, Section};
+use crate::report::input::GatheredRuns;
 use crate::report::input::{ReportEntry, Trouble};
 use crate::report::kernels::suites;
 use crate::report::table::{ABSENT, Table, number, shown, words};
