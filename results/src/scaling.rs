@@ -65,7 +65,8 @@ pub struct Compute {
 }
 
 impl Compute {
-    /// Fits the model to pairs of batch size and step seconds; `None` if empty. One batch size has no fixed cost.
+    /// Fits the model to pairs of batch size and step seconds; `None` if empty. The fixed cost is 0 for a
+    /// single batch size.
     pub fn of(measured: &[(f64, f64)]) -> Option<Self> {
         let [fixed_seconds, seconds_per_sample] =
             least_squares(measured.iter().map(|&(samples, seconds)| ([1.0, samples], seconds)))?;
@@ -121,7 +122,8 @@ impl Observed {
 }
 
 impl Transport {
-    /// Fits exchanges through the host by least squares; `None` if empty. Exchanges of equal size have no latency.
+    /// Fits exchanges through the host by least squares; `None` if empty. The latency is 0 if
+    /// all exchanges have the same size.
     pub fn of(observed: &[Observed]) -> Option<Self> {
         let transfers = observed.iter().map(|step| {
             let Exchanged { exchanges, bytes } = step.exchanged;

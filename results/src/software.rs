@@ -7,7 +7,8 @@ const SOFTWARE_ADAPTERS: [&str; 6] =
     ["llvmpipe", "lavapipe", "softpipe", "swiftshader", "microsoft basic render", "warp"];
 /// Maximum FLOP/s of a software adapter per logical processor.
 ///
-/// With 256-bit vectors, llvmpipe reaches 123 GFLOP/s on a core, at least one logical processor, of an EPYC at 3.7 GHz.
+/// With 256-bit vectors, llvmpipe reaches 123 GFLOP/s on one core of an EPYC at 3.7 GHz. A logical processor is at most
+/// one core.
 const SOFTWARE_FLOPS_PER_PROCESSOR: f64 = 128e9;
 /// Number of processors to assume if the browser hides it.
 const ASSUMED_PROCESSORS: u32 = 16;

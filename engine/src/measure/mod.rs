@@ -119,7 +119,7 @@ impl WindowLength {
 /// Gauge of a backend, opened on first use. A run continues without one.
 pub(crate) struct PeakMeter<'a> {
     backend: &'a dyn Backend,
-    /// Absent until opened. Then absent inside if the backend has none or the gauge failed.
+    /// `None` until opened; then `Some(None)` if the backend has no gauge or it failed.
     gauge: Option<Option<Box<dyn Gauge>>>,
 }
 

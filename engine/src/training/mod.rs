@@ -38,7 +38,8 @@ impl Default for Loss {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WeightAverage {
-    /// Follows after every step, keeping the share `min(largest, (1 + t) / (10 + t))`, as in TensorFlow. Used in tests.
+    /// Follows after every step, keeping the share `min(largest, (1 + t) / (10 + t))`, as in TensorFlow.
+    /// Evaluations use it.
     Exponential { largest: f64 },
     /// Zhang et al. (2019): after every `every` steps it follows, keeping `decay^every·(t / planned)^3`, and the
     /// weights jump to it. After the last step they jump without following.

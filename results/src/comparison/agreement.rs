@@ -150,7 +150,8 @@ pub struct Evidence {
     /// True if this was the last evaluation of all of them.
     pub is_final: bool,
     pub test_samples: u32,
-    /// Standard deviation of one run's accuracy, without the effect that a seed has on all backends.
+    /// Standard deviation of one run's accuracy: with several seeds, without the effect that a seed has on all
+    /// backends; otherwise, the sampling error of the test set.
     pub spread: f64,
     /// Largest difference in mean accuracy between two backends.
     pub largest_difference: f64,
@@ -163,7 +164,8 @@ pub struct Evidence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// Differences between paired runs with the same seed; otherwise, the mean variance over the seeds.
+    /// Differences between paired runs with the same seed; otherwise, the variance over seeds, averaged
+    /// over backends.
     Seeds,
     /// Binomial sampling error of the test set, used if each backend has a single seed.
     TestSamples,

@@ -42,6 +42,7 @@ fn survives(at: u32, epilogue: &Epilogue, step: &Step) -> bool {
     uniform(index, epilogue.dropout_stream, step.step, step.seed) >= epilogue.dropout_rate
 }
 
+/// Applies an activation. Epilogues never have GELU, and recurrent layers have tanh or ReLU.
 fn activate<T: Real>(activation: u32, value: T) -> T {
     match activation {
         activation::RELU => value.maximum(T::ZERO),

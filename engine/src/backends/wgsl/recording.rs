@@ -83,7 +83,7 @@ impl BufferRange {
 #[derive(Clone, Debug)]
 pub(crate) struct Dispatch {
     pub(super) kernel: &'static Kernel,
-    /// Product that the kernel computes, if it is one of several kernels for it.
+    /// Product that the kernel computes, if it computes one.
     pub(super) product: Option<Product>,
     /// Offset of the parameter block in the plan's parameter buffer.
     pub(super) params_offset_bytes: u64,

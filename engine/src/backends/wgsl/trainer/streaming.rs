@@ -30,7 +30,14 @@ pub(super) struct Streaming {
 
 impl Streaming {
     pub(super) fn new(mode: InputMode, place: Streamed) -> Self {
-        Self { mode, place, batches: HostBatches::default(), spent: InputPipeline::new(mode) }
+        let samples = (place.steps * place.rows) as usize;
+        let batches = HostBatches {
+            order: Order::default(),
+            images: Vec::with_capacity(samples * place.sample_bytes),
+            labels: Vec::with_capacity(samples),
+            numbers: Vec::with_capacity(samples),
+        };
+        Self { mode, place, batches, spent: InputPipeline::new(mode) }
     }
 
     /// Returns and resets the cost.
@@ -94,7 +101,6 @@ impl WgslTrainer {
 
 /// Batches of the next steps, gathered on the host in the device's layout. They contain the same samples, in the same
 /// order, that the device would select.
-#[derive(Default)]
 struct HostBatches {
     order: Order,
     images: Vec<u8>,
