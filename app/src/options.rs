@@ -8,7 +8,7 @@ use engine::{AdapterChoice, SuiteDefinition};
 use results::{Departure, FailureCause, Feature, Length, Positive, Precision, RunSpec, SeedSource};
 
 use crate::backend::PageBackend;
-use crate::forecast::TrainingLimits;
+use crate::forecast::ForecastLimits;
 use crate::own_runs::OwnRuns;
 use crate::supplies::{Bundle, Supplies};
 use crate::words::remarks::{departure, failure_of_workload};
@@ -411,13 +411,13 @@ impl RunOptions {
     }
 
     /// Limits of each network's training, for the prediction of its time.
-    pub fn limits(&self) -> TrainingLimits {
+    pub fn limits(&self) -> ForecastLimits {
         let suite = self.suite();
         match self.length {
-            Some(Length::Seconds(seconds)) => TrainingLimits { seconds: seconds.get(), epochs: f64::INFINITY },
-            Some(Length::Epochs(epochs)) => TrainingLimits { seconds: f64::INFINITY, epochs: f64::from(epochs.get()) },
+            Some(Length::Seconds(seconds)) => ForecastLimits { seconds: seconds.get(), epochs: f64::INFINITY },
+            Some(Length::Epochs(epochs)) => ForecastLimits { seconds: f64::INFINITY, epochs: f64::from(epochs.get()) },
             // Steps of different networks take different times.
-            _ => TrainingLimits { seconds: suite.training_seconds, epochs: f64::from(suite.epochs) },
+            _ => ForecastLimits { seconds: suite.training_seconds, epochs: f64::from(suite.epochs) },
         }
     }
 
