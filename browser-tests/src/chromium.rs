@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use url::{ParseError, Url};
 
-use crate::drive::{Driven, assert_same_origin, find_on_path};
+use crate::driven::{Driven, assert_same_origin, find_on_path};
 use crate::page::{TIMEOUT, selector};
 use crate::{Page, PageServer, Setup};
 

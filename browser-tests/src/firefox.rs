@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-use crate::drive::{Driven, assert_same_origin, find_on_path};
+use crate::driven::{Driven, assert_same_origin, find_on_path};
 use crate::page::{TIMEOUT, selector};
 use crate::{Page, PageServer, Setup};
 
