@@ -9,9 +9,9 @@ use wasm_bindgen::prelude::*;
 use web_sys::{ResizeObserver, ResizeObserverEntry};
 
 use super::parts::save;
+use crate::backend::title_of;
 use crate::charts::{self, ChartAxis, ChartFrame, NamedCurve, curve, spread};
 use crate::live::Beside;
-use crate::side_by_side::title_of;
 use crate::words::{self, PlainText, messages};
 use crate::{t, text};
 

@@ -7,7 +7,7 @@ mod comparing;
 mod delete;
 mod device;
 mod document;
-pub(crate) mod draw;
+mod draw;
 mod language;
 mod leaderboard;
 mod moderation;
@@ -28,8 +28,9 @@ use std::time::Duration;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
+use crate::platform::{self, Theme};
 use crate::route::{COMPARE, LEADERBOARD, Route, route};
-use crate::{platform, t};
+use crate::t;
 
 const KEEP_AFTER: Duration = Duration::from_secs(3);
 
@@ -87,11 +88,21 @@ fn whole_page() -> impl IntoView {
             {document::footer_links()}
             <div class="choices">
                 {language::language_choice()}
-                {language::theme_choice()}
+                {theme_choice()}
             </div>
             <p>{format!("Gradmark {}", env!("CARGO_PKG_VERSION"))}</p>
         </footer>
     }
+}
+
+/// Color scheme selector. The default is the system's.
+fn theme_choice() -> impl IntoView {
+    let choose = |theme: Theme| {
+        platform::keep(platform::THEME_KEY, &theme.name());
+        platform::show_theme(theme);
+    };
+    let titles = Theme::ALL.map(|theme| (theme, theme.title().to_owned())).to_vec();
+    view! { <div id="theme">{parts::select(t!(common_colours), titles, platform::theme(), choose)}</div> }
 }
 
 fn unknown() -> AnyView {

@@ -7,7 +7,7 @@ use results::{Departure, FailureCause, Length, UNNAMED_ADAPTER, Warning};
 use training_worker::RunTrouble;
 
 use super::language;
-use crate::side_by_side::title;
+use crate::backend::title;
 use crate::t;
 use crate::text::{number, percent, workload_title};
 
