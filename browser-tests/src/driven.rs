@@ -3,7 +3,9 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use base64::Engine;
+use serde_json::Value;
 
 use crate::{Page, PageServer, Setup};
 
@@ -29,6 +31,12 @@ pub(crate) trait Driven: Page + Sized {
     }
 
     async fn close(self);
+}
+
+/// Decodes the image in a response.
+pub(crate) fn decode_image(response: &Value) -> Result<Vec<u8>> {
+    let text = response["data"].as_str().context("an image")?;
+    Ok(base64::engine::general_purpose::STANDARD.decode(text)?)
 }
 
 /// Finds the first of these programs that is on the PATH.
