@@ -63,7 +63,7 @@ impl RunOptions {
     ///
     /// # Errors
     /// A sentence that names the wrong setting and its possible values.
-    pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
+    pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, impl AsRef<str>)>) -> Result<Self, String> {
         let mut options = Self::default();
         let mut seen = Vec::new();
         for (name, value) in pairs {
@@ -71,17 +71,17 @@ impl RunOptions {
                 return Err(t!(settings_once, names = name));
             }
             seen.push(name);
-            options.read(name, value)?;
+            options.read(name, value.as_ref())?;
         }
         Ok(options)
     }
 
     /// Reads the settings that can be parsed, and ignores the others. The run does not start automatically.
-    pub fn from_right_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+    pub fn from_right_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, impl AsRef<str>)>) -> Self {
         let mut options = Self::default();
         for (name, value) in pairs {
             let before = options.clone();
-            if options.read(name, value).is_err() {
+            if options.read(name, value.as_ref()).is_err() {
                 options = before;
             }
         }

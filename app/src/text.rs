@@ -241,7 +241,7 @@ mod tests {
         speak(PageLanguage::German);
         assert_eq!([percent(0.9785), ratio(1.25), megabytes(3_440_000)], ["97,85 %", "1,25 ×", "3,4 MB"]);
         assert_eq!([rate(12_345.0), seconds(2.5), count(60_000)], ["12,35 k", "2,500 s", "60.000"]);
-        assert_eq!(day(1_795_219_200.0), "21.11.2026");
+        assert_eq!([day(1_793_836_800.0), day(1_795_219_200.0)], ["05.11.2026", "21.11.2026"]);
         let text = |id: &str, value: f64| metric_text(results::metric(id).unwrap(), value);
         assert_eq!(text("accuracy", 0.9785), "97,85 %");
         assert_eq!(text("samples_per_second", 12_345.0), "12,35 k Beispiele/s");

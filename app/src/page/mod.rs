@@ -29,7 +29,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use crate::platform::{self, Theme};
-use crate::route::{COMPARE, LEADERBOARD, Route, route};
+use crate::route::{COMPARE, LEADERBOARD, Route, StoredKind, route};
 use crate::t;
 
 const KEEP_AFTER: Duration = Duration::from_secs(3);
@@ -55,9 +55,9 @@ fn whole_page() -> impl IntoView {
         Route::Devices => device::devices_page().into_any(),
         Route::File => result::file_page().into_any(),
         Route::SideBySide => side_by_side::side_by_side_page().into_any(),
-        Route::Result(run_id) => result::result_page(run_id).into_any(),
-        Route::Device(key) => device::device_page(key).into_any(),
-        Route::Comparison(id) => compare::comparison_page(id).into_any(),
+        Route::Stored(StoredKind::Run, id) => result::result_page(id).into_any(),
+        Route::Stored(StoredKind::Device, key) => device::device_page(key).into_any(),
+        Route::Stored(StoredKind::Comparison, id) => compare::comparison_page(id).into_any(),
         Route::Moderation => moderation::moderation_page().into_any(),
         Route::Documents => document::documents_page().into_any(),
         Route::Document(name) => document::document_page(name).into_any(),

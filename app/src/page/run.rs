@@ -170,7 +170,7 @@ fn accepted_run(accepted: AcceptedRun, text: String) -> impl IntoView {
 pub(super) fn own_runs(state: StartState) -> impl IntoView {
     let runs = state.own_runs;
     let said = RwSignal::new(String::new());
-    let any = Memo::new(move |_| runs.with(|runs| !runs.all().is_empty()));
+    let any = Memo::new(move |_| runs.with(|runs| !runs.0.is_empty()));
     let heads = || [t!(leaderboard_runs), t!(common_leaderboard)].map(|title| view! { <th scope="col">{title}</th> });
     let row = move |run| own_run(state, said, run);
     view! {
@@ -181,7 +181,7 @@ pub(super) fn own_runs(state: StartState) -> impl IntoView {
                 <p class="note" role="status">{said}</p>
                 {table("", t!(upload_own_title), heads(), view! {
                     <tbody>
-                        <For each=move || runs.get().all().to_vec() key=|run| (run.key.clone(), run.uploaded.clone()) let:run>
+                        <For each=move || runs.get().0 key=|run| (run.key.clone(), run.uploaded.clone()) let:run>
                             {row(run)}
                         </For>
                     </tbody>
@@ -194,7 +194,8 @@ pub(super) fn own_runs(state: StartState) -> impl IntoView {
 fn own_run(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoView {
     let OwnRun { key, unix_seconds, device, sentence, uploaded, record, .. } = run;
     let forgotten = key.clone();
-    let forget = move |_| state.own_runs.set(platform::change_own_runs(|runs| runs.forget(&forgotten)));
+    let forget =
+        move |_| state.own_runs.set(platform::change_own_runs(|runs| runs.0.retain(|run| run.key != forgotten)));
     let place = match (uploaded, record) {
         (Some(UploadedRun { run_id, deletion_link }), _) => view! {
             <a href=format!("/runs/{run_id}")>{t!(upload_result)}</a>
