@@ -34,3 +34,10 @@ pub mod words;
 
 #[cfg(target_arch = "wasm32")]
 pub use page::mount;
+
+/// Explains that the page only runs in a browser.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn mount() {
+    eprintln!("The page runs in a browser: `cargo xtask run` builds and serves it.");
+    std::process::exit(2);
+}

@@ -7,7 +7,7 @@ use results::api::{AcceptedComparison, SharedComparison, StoredComparison};
 use results::comparison::{self, Comparison, Refused, Row};
 use results::{Departure, RunRecord};
 
-use super::chart::{accuracy_curves, loss_curves};
+use super::chart::backend_curves;
 use super::choices::{contender_choices, left_out, options, wrong_address};
 use super::comparing::{ComparisonRun, ComparisonTask, USUAL_LENGTH};
 use super::language::kept;
@@ -21,7 +21,7 @@ use crate::platform::{self, Automation, BrowserGpu, TaskReport, TaskState};
 use crate::route::COMPARE;
 use crate::side_by_side::RateBar;
 use crate::supplies::Arrival;
-use crate::words::PlainText;
+use crate::words::{PlainText, messages};
 use crate::{json, side_by_side, t, text, words};
 
 pub(super) fn compare_page() -> impl IntoView {
@@ -201,7 +201,10 @@ fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> imp
     let accuracies = side_by_side::accuracy_curves(&comparison.workload, records);
     let losses = side_by_side::loss_curves(&comparison.workload, records);
     let has_curves = !losses.is_empty();
-    let charts = || view! { <div class="charts">{accuracy_curves(accuracies)}{loss_curves(losses)}</div> };
+    let charts = || {
+        let accuracies = backend_curves(messages::metric_accuracy, accuracies, true);
+        view! { <div class="charts">{accuracies}{backend_curves(messages::chart_loss, losses, false)}</div> }
+    };
     view! {
         <h3>{title}</h3>
         {winner.map(|winner| view! { <p class="winner">{winner}</p> })}
