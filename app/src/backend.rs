@@ -1,6 +1,7 @@
 //! Backends that the page trains with.
 
 use engine::{Layer, Rule, Workload};
+use results::comparison::Contender;
 
 use crate::words;
 
@@ -112,6 +113,16 @@ impl PageBackend {
             _ => Some("support for one of the layers"),
         }
     }
+}
+
+/// Title of a backend in tables, sentences and charts.
+pub fn title(contender: &Contender) -> String {
+    PageBackend::named(&contender.backend).map_or_else(|| contender.to_string(), |known| known.title().to_owned())
+}
+
+/// Like [`title`], for the name of a backend.
+pub fn title_of(backend: &str) -> String {
+    PageBackend::named(backend).map_or_else(|| backend.to_owned(), |known| known.title().to_owned())
 }
 
 impl Maker {

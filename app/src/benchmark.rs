@@ -10,14 +10,14 @@ use results::{Length, Outcome, Positive, Precision, RunRecord, SeedSource, Suite
 use training_worker::{FromWorker, RunOrder, RunTrouble, ToWorker};
 
 use crate::backend::{Maker, PageBackend};
+use crate::classifier::DrawingClassifier;
 use crate::forecast::Forecast;
 use crate::live::{Live, TrainedNetwork};
 use crate::options::RunOptions;
-use crate::page::draw::DrawingClassifier;
 use crate::platform::{self, HiddenTimer, PressureWatch, RunLock, TrainingWorker, WakeLock};
 use crate::supplies::{Arrival, Bundle, Supplies};
+use crate::words;
 use crate::words::remarks::{RunFailure, SEED_BY_HAND};
-use crate::{text, words};
 
 /// Interval between redraws. More frequent ones would compete with training for the GPU.
 const DRAW_EVERY_MILLISECONDS: u32 = 250;
@@ -277,7 +277,7 @@ impl Benchmark {
         if record.workloads.iter().any(|workload| workload.outcome == Outcome::Cancelled) {
             return self.end(RunStage::Cancelled);
         }
-        if let Some((cause, reason)) = text::nothing_trained(&record) {
+        if let Some((cause, reason)) = words::outcome::nothing_trained(&record) {
             let trouble = RunTrouble::Workload(cause);
             return self.end(RunStage::Failed(RunFailure::Failed(trouble, reason)));
         }

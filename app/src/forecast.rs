@@ -45,14 +45,14 @@ impl Parts {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct TrainingLimits {
+pub struct ForecastLimits {
     pub seconds: f64,
     pub epochs: f64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Forecast {
-    limits: TrainingLimits,
+    limits: ForecastLimits,
     /// Parts of each network in the last run.
     known: BTreeMap<String, Parts>,
     networks: Vec<String>,
@@ -74,7 +74,7 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    pub fn new(networks: Vec<String>, limits: TrainingLimits, known: BTreeMap<String, Parts>) -> Self {
+    pub fn new(networks: Vec<String>, limits: ForecastLimits, known: BTreeMap<String, Parts>) -> Self {
         Self { networks, limits, known, ..Self::default() }
     }
 
@@ -193,7 +193,7 @@ pub(crate) mod tests {
 
     fn forecast(known: BTreeMap<String, Parts>) -> Forecast {
         let networks = NETWORKS.map(str::to_owned).to_vec();
-        Forecast::new(networks, TrainingLimits { seconds: 30.0, epochs: 2.0 }, known)
+        Forecast::new(networks, ForecastLimits { seconds: 30.0, epochs: 2.0 }, known)
     }
 
     pub(crate) fn started(workload: &str, index: u32) -> Event {

@@ -1,7 +1,7 @@
 //! The Gradmark page.
 //!
 //! Everything that does not need a browser is in ordinary modules, which are tested on the host. The rest is built for
-//! wasm only: `platform` wraps browser APIs, `benchmark` drives a run, and `page` has the views.
+//! wasm only: `platform` wraps browser APIs, `benchmark` and `classifier` drive a run, and `page` has the views.
 
 pub mod backend;
 #[cfg(target_arch = "wasm32")]
@@ -9,6 +9,8 @@ mod benchmark;
 pub mod browser;
 pub mod candidates;
 pub mod charts;
+#[cfg(target_arch = "wasm32")]
+mod classifier;
 pub mod digit;
 pub mod documents;
 pub mod filters;
@@ -32,3 +34,10 @@ pub mod words;
 
 #[cfg(target_arch = "wasm32")]
 pub use page::mount;
+
+/// Explains that the page only runs in a browser.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn mount() {
+    eprintln!("The page runs in a browser: `cargo xtask run` builds and serves it.");
+    std::process::exit(2);
+}

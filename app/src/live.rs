@@ -294,7 +294,7 @@ mod tests {
 
     use super::*;
     use crate::forecast::tests::{progress, started};
-    use crate::text::tests::record;
+    use crate::words::outcome::tests::record;
     use crate::words::{PageLanguage, speak};
 
     fn begun() -> Live {

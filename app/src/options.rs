@@ -8,7 +8,7 @@ use engine::{AdapterChoice, SuiteDefinition};
 use results::{Departure, FailureCause, Feature, Length, Positive, Precision, RunSpec, SeedSource};
 
 use crate::backend::PageBackend;
-use crate::forecast::TrainingLimits;
+use crate::forecast::ForecastLimits;
 use crate::own_runs::OwnRuns;
 use crate::supplies::{Bundle, Supplies};
 use crate::words::remarks::{departure, failure_of_workload};
@@ -63,7 +63,7 @@ impl RunOptions {
     ///
     /// # Errors
     /// A sentence that names the wrong setting and its possible values.
-    pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
+    pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, impl AsRef<str>)>) -> Result<Self, String> {
         let mut options = Self::default();
         let mut seen = Vec::new();
         for (name, value) in pairs {
@@ -71,17 +71,17 @@ impl RunOptions {
                 return Err(t!(settings_once, names = name));
             }
             seen.push(name);
-            options.read(name, value)?;
+            options.read(name, value.as_ref())?;
         }
         Ok(options)
     }
 
     /// Reads the settings that can be parsed, and ignores the others. The run does not start automatically.
-    pub fn from_right_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+    pub fn from_right_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, impl AsRef<str>)>) -> Self {
         let mut options = Self::default();
         for (name, value) in pairs {
             let before = options.clone();
-            if options.read(name, value).is_err() {
+            if options.read(name, value.as_ref()).is_err() {
                 options = before;
             }
         }
@@ -411,13 +411,13 @@ impl RunOptions {
     }
 
     /// Limits of each network's training, for the prediction of its time.
-    pub fn limits(&self) -> TrainingLimits {
+    pub fn limits(&self) -> ForecastLimits {
         let suite = self.suite();
         match self.length {
-            Some(Length::Seconds(seconds)) => TrainingLimits { seconds: seconds.get(), epochs: f64::INFINITY },
-            Some(Length::Epochs(epochs)) => TrainingLimits { seconds: f64::INFINITY, epochs: f64::from(epochs.get()) },
+            Some(Length::Seconds(seconds)) => ForecastLimits { seconds: seconds.get(), epochs: f64::INFINITY },
+            Some(Length::Epochs(epochs)) => ForecastLimits { seconds: f64::INFINITY, epochs: f64::from(epochs.get()) },
             // Steps of different networks take different times.
-            _ => TrainingLimits { seconds: suite.training_seconds, epochs: f64::from(suite.epochs) },
+            _ => ForecastLimits { seconds: suite.training_seconds, epochs: f64::from(suite.epochs) },
         }
     }
 

@@ -65,13 +65,9 @@ pub struct Record {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct OwnRuns(Vec<OwnRun>);
+pub struct OwnRuns(pub Vec<OwnRun>);
 
 impl OwnRuns {
-    pub fn all(&self) -> &[OwnRun] {
-        &self.0
-    }
-
     /// Last durations of these networks with the same settings, as far as they are known.
     pub fn durations(&self, networks: &[String], pace: &str) -> BTreeMap<String, Parts> {
         let same = || self.0.iter().filter(|run| run.pace == pace);
@@ -124,10 +120,6 @@ impl OwnRuns {
         self.0.retain(|run| run.uploaded.as_ref().is_none_or(|uploaded| uploaded.run_id != run_id));
     }
 
-    pub fn forget(&mut self, key: &str) {
-        self.0.retain(|run| run.key != key);
-    }
-
     /// Drops the oldest record to free space. Returns false if no run has one.
     pub fn lighten(&mut self) -> bool {
         let oldest = self.0.iter_mut().rev().find(|run| run.record.is_some());
@@ -170,15 +162,15 @@ pub(crate) mod tests {
     #[test]
     fn keeps_newest_runs_and_newest_records() {
         let runs = runs(MAX_RUNS + 3);
-        assert_eq!(runs.all().len(), MAX_RUNS);
-        assert_eq!(runs.all()[0].key, format!("key {}", MAX_RUNS + 2));
-        let with_record = runs.all().iter().take_while(|run| run.record.is_some()).count();
+        assert_eq!(runs.0.len(), MAX_RUNS);
+        assert_eq!(runs.0[0].key, format!("key {}", MAX_RUNS + 2));
+        let with_record = runs.0.iter().take_while(|run| run.record.is_some()).count();
         assert_eq!(with_record, MAX_RECORDS);
-        assert!(runs.all()[MAX_RECORDS..].iter().all(|run| run.record.is_none()));
+        assert!(runs.0[MAX_RECORDS..].iter().all(|run| run.record.is_none()));
         assert_eq!(serde_json::from_str::<OwnRuns>(&serde_json::to_string(&runs).unwrap()).unwrap(), runs);
         let mut full = runs;
         assert!(full.lighten(), "the storage is full");
-        let with_record: Vec<_> = full.all().iter().map(|run| run.record.is_some()).collect();
+        let with_record: Vec<_> = full.0.iter().map(|run| run.record.is_some()).collect();
         assert_eq!(with_record[MAX_RECORDS - 2..=MAX_RECORDS], [true, false, false], "the oldest goes first");
         assert!((1..MAX_RECORDS).all(|_| full.lighten()) && !full.lighten());
     }
@@ -205,16 +197,15 @@ pub(crate) mod tests {
     fn storing_replaces_upload_drops_record_and_deletion_drops_run() {
         let mut runs = runs(2);
         runs.note(OwnRun { sentence: Said::new(|| "faster".to_owned()), ..run(0) });
-        let sentences: Vec<_> = runs.all().iter().map(|run| run.sentence.text()).collect();
+        let sentences: Vec<_> = runs.0.iter().map(|run| run.sentence.text()).collect();
         assert_eq!(sentences, ["fast", "faster"]);
         let uploaded = UploadedRun { run_id: "abc".to_owned(), deletion_link: "/runs/abc/delete#s".to_owned() };
         runs.uploaded("key 1", uploaded.clone());
-        assert_eq!((&runs.all()[0].uploaded, &runs.all()[0].record), (&Some(uploaded), &None));
+        assert_eq!((&runs.0[0].uploaded, &runs.0[0].record), (&Some(uploaded), &None));
         assert!(runs.has_run("abc") && !runs.has_run("another"));
         runs.deleted("another");
-        assert_eq!(runs.all().len(), 2);
+        assert_eq!(runs.0.len(), 2);
         runs.deleted("abc");
-        runs.forget("key 0");
-        assert!(runs.all().is_empty());
+        assert_eq!(runs.0.len(), 1);
     }
 }

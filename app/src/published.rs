@@ -139,7 +139,7 @@ mod tests {
     use results::Summary;
 
     use super::*;
-    use crate::text::tests::record;
+    use crate::words::outcome::tests::record;
 
     #[test]
     fn published_results_are_of_known_networks() {

@@ -32,12 +32,9 @@ pub enum Route {
     Devices,
     /// Result files opened from disk.
     File,
-    /// Page of one stored result.
-    Result(String),
-    /// Page of the device with this key, in which non-ASCII characters are percent-encoded as in requests.
-    Device(String),
-    /// Shared comparison of backends.
-    Comparison(String),
+    /// Page of a run or shared comparison with this id, or of a device with this key, in which non-ASCII characters are
+    /// percent-encoded as in requests.
+    Stored(StoredKind, String),
     Moderation,
     /// List of documents.
     Documents,
@@ -59,24 +56,34 @@ pub enum StoredKind {
 // First segments of the paths of their pages, and of API calls.
 results::names!(StoredKind { Run = "runs", Device = "devices", Comparison = "comparisons" });
 
+impl StoredKind {
+    /// Returns the kind of a path's first segment, if the second segment can be an id of that kind.
+    fn of_path(name: &str, id: &str) -> Option<Self> {
+        Self::named(name).filter(|kind| kind.fits(id))
+    }
+
+    fn fits(self, id: &str) -> bool {
+        if self == Self::Device { is_key(id) } else { is_id(id) }
+    }
+}
+
 /// Returns the view for a path such as `/runs/3f9a/delete`.
 pub fn route(path: &str) -> Route {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     match parts[..] {
         [] | ["index.html"] => Route::Start,
-        ["runs", id] if is_id(id) => Route::Result(id.to_owned()),
-        ["devices", key] if is_key(key) => Route::Device(key.to_owned()),
         ["compare"] => Route::Compare,
         ["leaderboard"] => Route::Leaderboard,
         ["devices"] => Route::Devices,
         ["file"] => Route::File,
         ["side-by-side"] => Route::SideBySide,
-        ["comparisons", id] if is_id(id) => Route::Comparison(id.to_owned()),
-        ["comparisons", id, "delete"] if is_id(id) => Route::Delete(StoredKind::Comparison, id.to_owned()),
         ["moderation"] => Route::Moderation,
         ["docs"] => Route::Documents,
         ["docs", name] if is_id(name) => Route::Document(name.to_owned()),
-        ["runs", id, "delete"] if is_id(id) => Route::Delete(StoredKind::Run, id.to_owned()),
+        [kind, id] => StoredKind::of_path(kind, id).map_or(Route::Unknown, |kind| Route::Stored(kind, id.to_owned())),
+        [kind @ ("runs" | "comparisons"), id, "delete"] => {
+            StoredKind::of_path(kind, id).map_or(Route::Unknown, |kind| Route::Delete(kind, id.to_owned()))
+        }
         _ => Route::Unknown,
     }
 }
@@ -86,8 +93,7 @@ pub fn id_in(text: &str, kind: StoredKind) -> Option<String> {
     let text = text.trim();
     let rest = text.split_once(&format!("/{}/", kind.name())).map_or(text, |(_, rest)| rest);
     let id = rest.split(['/', '?', '#']).next().filter(|id| !id.is_empty())?;
-    let is_valid = if kind == StoredKind::Device { is_key(id) } else { is_id(id) };
-    is_valid.then(|| id.to_owned())
+    kind.fits(id).then(|| id.to_owned())
 }
 
 /// Returns true for a run id. Ids become part of request URLs, so characters with a meaning there are rejected.
@@ -152,11 +158,11 @@ mod tests {
     #[test]
     fn routes_paths_to_views() {
         let id = || "Ab3-_9".to_owned();
-        let device = |key: &str| Route::Device(key.to_owned());
+        let device = |key: &str| Route::Stored(StoredKind::Device, key.to_owned());
         for (path, view) in [
             ("/", Route::Start),
-            ("/runs/Ab3-_9", Route::Result(id())),
-            ("/runs/Ab3-_9/", Route::Result(id())),
+            ("/runs/Ab3-_9", Route::Stored(StoredKind::Run, id())),
+            ("/runs/Ab3-_9/", Route::Stored(StoredKind::Run, id())),
             ("/runs/Ab3-_9/delete", Route::Delete(StoredKind::Run, id())),
             ("/devices/reported-example-gpu-9000", device("reported-example-gpu-9000")),
             ("/devices/claimed-%E7%8C%AB-1/", device("claimed-%E7%8C%AB-1")),
@@ -165,7 +171,7 @@ mod tests {
             ("/compare/", Route::Compare),
             (LEADERBOARD, Route::Leaderboard),
             (DEVICES, Route::Devices),
-            ("/comparisons/Ab3-_9", Route::Comparison(id())),
+            ("/comparisons/Ab3-_9", Route::Stored(StoredKind::Comparison, id())),
             ("/comparisons/Ab3-_9/delete", Route::Delete(StoredKind::Comparison, id())),
             (DOCUMENTS, Route::Documents),
             ("/docs/open-data/", Route::Document("open-data".to_owned())),

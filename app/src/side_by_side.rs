@@ -1,12 +1,12 @@
 //! Text and file formats of a comparison of backends: table cells, CSV, and JSON.
 
 use results::api::SideVerdict;
-use results::comparison::{Comparison, Contender, Figures, Lead, Refused, Row, RowOutcome, Timing, lead};
+use results::comparison::{Comparison, Figures, Lead, Refused, Row, RowOutcome, Timing, lead};
 use results::estimate::{Estimate, Interval};
 use results::{RunRecord, WorkloadRecord, csv};
 use serde::Serialize;
 
-use crate::backend::PageBackend;
+use crate::backend::title;
 use crate::charts::NamedCurve;
 use crate::words::{self, PlainText, messages};
 use crate::{json, t, text};
@@ -147,16 +147,6 @@ fn rate_ratio(ratio: Estimate) -> String {
     }
 }
 
-/// Title of a backend in tables, sentences and charts.
-pub fn title(contender: &Contender) -> String {
-    PageBackend::named(&contender.backend).map_or_else(|| contender.to_string(), |known| known.title().to_owned())
-}
-
-/// Like [`title`], for the name of a backend.
-pub fn title_of(backend: &str) -> String {
-    PageBackend::named(backend).map_or_else(|| backend.to_owned(), |known| known.title().to_owned())
-}
-
 pub fn remark(outcome: &RowOutcome) -> Option<String> {
     match outcome {
         RowOutcome::Completed => None,
@@ -281,7 +271,7 @@ pub fn document(comparisons: &[Comparison], records: &[RunRecord], refused: &[Re
 #[cfg(test)]
 mod tests {
     use results::Precision;
-    use results::comparison::{Agreement, Obstacle};
+    use results::comparison::{Agreement, Contender, Obstacle};
     use results::estimate::Interval;
 
     use super::*;

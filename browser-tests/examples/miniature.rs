@@ -32,9 +32,7 @@ fn main() {
     drive(Setup::USUAL, async |page| {
         let (sprite, labels, answers) = record(page).await;
         std::fs::write(app.join("miniature.png"), sprite).expect("the file can be written");
-        page.open_to("/", "button", "Benchmark").await;
-        page.click("button", "Benchmark").await;
-        page.watch_to_the_end().await;
+        page.train("/").await;
         let score = page.text("[data-figure=score] strong").await.expect("a whole suite has a score");
         let score: f64 = score.replace(',', "").parse().expect("a number");
         let recording = json!({
@@ -49,8 +47,7 @@ fn main() {
 
 /// Returns the sprite, the labels and the answers of a slow run, without repeated answers.
 async fn record(page: &impl Page) -> (Vec<u8>, Value, Vec<Value>) {
-    page.open_to(SLOW_RUN, "button", "Benchmark").await;
-    page.click("button", "Benchmark").await;
+    page.start(SLOW_RUN).await;
     page.wait_for_step(1.0).await;
     let levels: Vec<u8> = serde_json::from_value(page.ask(SPRITE).await).expect("gray levels");
     let sprite = encode_png(&levels);

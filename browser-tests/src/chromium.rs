@@ -5,8 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Program, Stdio};
 
-use anyhow::{Context, Result, bail};
-use base64::Engine;
+use anyhow::{Context, Result, bail, ensure};
 use fantoccini::elements::Element;
 use fantoccini::wd::WebDriverCompatibleCommand;
 use fantoccini::{Client, ClientBuilder, Locator};
@@ -16,7 +15,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use url::{ParseError, Url};
 
-use crate::drive::{Driven, assert_same_origin, find_on_path};
+use crate::driven::{Driven, assert_same_origin, decode_image, find_on_path};
 use crate::page::{TIMEOUT, selector};
 use crate::{Page, PageServer, Setup};
 
@@ -171,25 +170,15 @@ impl Page for Chromium {
         self.wait_for(role, name).await.click().await.expect("it can be clicked");
     }
 
-    async fn text(&self, css: &str) -> Option<String> {
-        let element = self.client.find(Locator::Css(css)).await.ok()?;
-        element.prop("textContent").await.ok()?
-    }
-
-    async fn attribute(&self, css: &str, attribute: &str) -> Option<String> {
-        let element = self.client.find(Locator::Css(css)).await.ok()?;
-        element.attr(attribute).await.ok()?
-    }
-
-    async fn call(&self, function: &str, argument: Value) -> Value {
+    async fn try_call(&self, function: &str, argument: Value) -> Result<Value> {
         let script = format!(
             "const [argument, done] = arguments;
             (async () => ({function})(argument))()
                 .then((value) => done({{ value }}), (error) => done({{ error: String(error) }}));"
         );
-        let mut answer = self.client.execute_async(&script, vec![argument]).await.expect("the script finishes");
-        assert!(answer["error"].is_null(), "the script failed: {}", answer["error"]);
-        answer["value"].take()
+        let mut answer = self.client.execute_async(&script, vec![argument]).await?;
+        ensure!(answer["error"].is_null(), "the script failed: {}", answer["error"]);
+        Ok(answer["value"].take())
     }
 
     async fn set_appearance(&self, setup: Setup) -> Result<()> {
@@ -204,9 +193,7 @@ impl Page for Chromium {
 
     async fn screenshot(&self) -> Result<Vec<u8>> {
         let parameters = json!({ "format": "png", "captureBeyondViewport": true });
-        let answer = self.devtools("Page.captureScreenshot", parameters).await?;
-        let text = answer["data"].as_str().context("an image")?;
-        Ok(base64::engine::general_purpose::STANDARD.decode(text)?)
+        decode_image(&self.devtools("Page.captureScreenshot", parameters).await?)
     }
 
     async fn sent_bodies(&self, method: &str) -> Vec<String> {

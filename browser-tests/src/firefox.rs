@@ -7,7 +7,6 @@ use std::process::{Child, Command as Program, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use base64::Engine;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -17,7 +16,7 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-use crate::drive::{Driven, assert_same_origin, find_on_path};
+use crate::driven::{Driven, assert_same_origin, decode_image, find_on_path};
 use crate::page::{TIMEOUT, selector};
 use crate::{Page, PageServer, Setup};
 
@@ -138,18 +137,10 @@ impl Page for Firefox {
         self.issue_in_tab("input.performActions", json!({ "actions": [mouse] })).await.expect("it can be clicked");
     }
 
-    async fn text(&self, css: &str) -> Option<String> {
-        let text = self.try_call("(css) => document.querySelector(css)?.textContent", css.into()).await.ok()?;
-        Some(text.as_str()?.to_owned())
-    }
-
-    async fn attribute(&self, css: &str, attribute: &str) -> Option<String> {
-        let function = "([css, attribute]) => document.querySelector(css)?.getAttribute(attribute)";
-        Some(self.try_call(function, json!([css, attribute])).await.ok()?.as_str()?.to_owned())
-    }
-
-    async fn call(&self, function: &str, argument: Value) -> Value {
-        self.try_call(function, argument).await.expect("the script succeeds")
+    async fn try_call(&self, function: &str, argument: Value) -> Result<Value> {
+        let function = format!("async (text) => JSON.stringify(await ({function})(JSON.parse(text))) ?? 'null'");
+        let text = self.call_with(&function, json!({ "type": "string", "value": argument.to_string() })).await?;
+        Ok(serde_json::from_str(text["value"].as_str().context("a text")?)?)
     }
 
     async fn set_appearance(&self, setup: Setup) -> Result<()> {
@@ -165,9 +156,7 @@ impl Page for Firefox {
 
     async fn screenshot(&self) -> Result<Vec<u8>> {
         let parameters = json!({ "origin": "document" });
-        let answer = self.issue_in_tab("browsingContext.captureScreenshot", parameters).await?;
-        let text = answer["data"].as_str().context("an image")?;
-        Ok(base64::engine::general_purpose::STANDARD.decode(text)?)
+        decode_image(&self.issue_in_tab("browsingContext.captureScreenshot", parameters).await?)
     }
 
     async fn leave_alone(&self, time: Duration) {
@@ -213,13 +202,6 @@ impl Firefox {
         let found = self.issue_in_tab("browsingContext.locateNodes", parameters).await?;
         let nodes = found["nodes"].as_array().context("a list of elements")?;
         Ok(nodes.iter().map(|node| json!({ "sharedId": node["sharedId"] })).collect())
-    }
-
-    /// Calls a function whose argument and result are JSON.
-    async fn try_call(&self, function: &str, argument: Value) -> Result<Value> {
-        let function = format!("async (text) => JSON.stringify(await ({function})(JSON.parse(text))) ?? 'null'");
-        let text = self.call_with(&function, json!({ "type": "string", "value": argument.to_string() })).await?;
-        Ok(serde_json::from_str(text["value"].as_str().context("a text")?)?)
     }
 
     /// Calls a function whose argument and result are BiDi values.

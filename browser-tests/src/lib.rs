@@ -2,6 +2,7 @@
 
 mod chromium;
 mod drive;
+mod driven;
 mod firefox;
 mod page;
 mod server;

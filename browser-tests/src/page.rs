@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Configuration of the browser and the server.
 #[derive(Clone, Copy, Debug)]
@@ -70,13 +70,8 @@ pub trait Page {
     /// Waits for an element with this role and accessible name, and clicks it.
     async fn click(&self, role: &str, name: &str);
 
-    /// Returns the text of the first element that matches a CSS selector, including hidden parts.
-    async fn text(&self, css: &str) -> Option<String>;
-
-    async fn attribute(&self, css: &str, attribute: &str) -> Option<String>;
-
     /// Calls a JavaScript function in the page, which may be `async`, and returns its result.
-    async fn call(&self, function: &str, argument: Value) -> Value;
+    async fn try_call(&self, function: &str, argument: Value) -> Result<Value>;
 
     /// Applies the size, scale and theme of `setup`.
     ///
@@ -97,6 +92,21 @@ pub trait Page {
     /// Returns the bodies of all requests that the page has sent with `method`.
     async fn sent_bodies(&self, method: &str) -> Vec<String>;
 
+    async fn call(&self, function: &str, argument: Value) -> Value {
+        self.try_call(function, argument).await.expect("the script succeeds")
+    }
+
+    /// Returns the text of the first element that matches a CSS selector, including hidden parts.
+    async fn text(&self, css: &str) -> Option<String> {
+        let text = self.try_call("(css) => document.querySelector(css)?.textContent", css.into()).await.ok()?;
+        Some(text.as_str()?.to_owned())
+    }
+
+    async fn attribute(&self, css: &str, attribute: &str) -> Option<String> {
+        let function = "([css, attribute]) => document.querySelector(css)?.getAttribute(attribute)";
+        Some(self.try_call(function, json!([css, attribute])).await.ok()?.as_str()?.to_owned())
+    }
+
     async fn number(&self, css: &str, attribute: &str) -> Option<f64> {
         self.attribute(css, attribute).await?.parse().ok()
     }
@@ -105,15 +115,30 @@ pub trait Page {
         self.call(function, Value::Null).await
     }
 
-    async fn wait_for(&self, role: &str, name: &str) -> Self::Element {
+    /// Waits until `check` returns a value instead of a description of the state.
+    async fn wait_until<T>(&self, timeout: Duration, check: impl AsyncFn() -> Result<T, String>) -> T {
         let start = Instant::now();
         loop {
-            if let Some(element) = self.by_role(role, name).await {
-                return element;
+            match check().await {
+                Ok(found) => return found,
+                Err(state) => assert!(start.elapsed() < timeout, "{state} after {timeout:?}"),
             }
-            assert!(start.elapsed() < TIMEOUT, "no {role} “{name}” within {TIMEOUT:?}");
             tokio::time::sleep(POLL_INTERVAL).await;
         }
+    }
+
+    async fn wait_for(&self, role: &str, name: &str) -> Self::Element {
+        let find = async || self.by_role(role, name).await.ok_or_else(|| format!("no {role} “{name}”"));
+        self.wait_until(TIMEOUT, find).await
+    }
+
+    /// Waits until a live figure of the run is at least `least`.
+    async fn wait_for_figure(&self, name: &str, least: f64) {
+        let read = async || {
+            let now = self.number(&format!("[data-figure={name}]"), "data-value").await;
+            now.filter(|now| *now >= least).ok_or_else(|| format!("{name} is {now:?}, not {least}"))
+        };
+        self.wait_until(RUN_TIMEOUT, read).await;
     }
 
     async fn wait_for_text(&self, css: &str, part: &str) -> String {
@@ -127,15 +152,11 @@ pub trait Page {
 
     /// Waits until the text of the first element that matches `css` satisfies `expected`, and returns it.
     async fn wait_until_text(&self, css: &str, timeout: Duration, expected: impl Fn(&str) -> bool) -> String {
-        let start = Instant::now();
-        loop {
+        let read = async || {
             let text = self.text(css).await.unwrap_or_default();
-            if expected(&text) {
-                return text;
-            }
-            assert!(start.elapsed() < timeout, "{css} still says “{text}” after {timeout:?}");
-            tokio::time::sleep(POLL_INTERVAL).await;
-        }
+            if expected(&text) { Ok(text) } else { Err(format!("{css} still says “{text}”")) }
+        };
+        self.wait_until(timeout, read).await
     }
 
     /// Opens a path and starts a run there.
@@ -181,19 +202,11 @@ pub trait Page {
     }
 
     async fn wait_for_step(&self, step: f64) {
-        let start = Instant::now();
-        while self.number("[data-figure=step]", "data-value").await.is_none_or(|now| now < step) {
-            assert!(start.elapsed() < RUN_TIMEOUT, "step {step} was not reached within {RUN_TIMEOUT:?}");
-            tokio::time::sleep(POLL_INTERVAL).await;
-        }
+        self.wait_for_figure("step", step).await;
     }
 
     async fn wait_for_training(&self) {
-        let start = Instant::now();
-        while self.number("[data-figure=loss]", "data-value").await.is_none() {
-            assert!(start.elapsed() < RUN_TIMEOUT, "training did not start within {RUN_TIMEOUT:?}");
-            tokio::time::sleep(POLL_INTERVAL).await;
-        }
+        self.wait_for_figure("loss", f64::MIN).await;
     }
 
     /// Cancels a run during training, and waits until it has ended.

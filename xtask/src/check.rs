@@ -4,8 +4,7 @@
 //! violation. Rules that clippy can enforce are in clippy.toml.
 
 use crate::say;
-use crate::test::BURN_FEATURES;
-use crate::workspace::{WASM, cargo, files_below, run};
+use crate::workspace::{BURN_FEATURES, WASM, cargo, files_below, run};
 use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 use flate2::Compression;

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: the tests, in two sizes, and all their prerequisites.
 
 use crate::setup::{self, Wanted};
-use crate::workspace::{self, cargo};
+use crate::workspace::{self, BURN_FEATURES, cargo};
 use crate::{check, data, dist, page, say};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
@@ -34,10 +34,6 @@ const TOOLS: [&str; 2] = ["xtask", "page-hooks"];
 /// Tests that only `--all` runs, for the closing line. CONTRIBUTING.md has the details.
 const LONG_TESTS: &str = "Burn, PostgreSQL, Firefox, full-size golden traces, skipped launches, other frameworks, axe on \
                           every state, archives, the tools' own tests and clippy";
-/// Non-default features that tests need, by crate: Burn, which takes minutes to build.
-pub(crate) const BURN_FEATURES: [(&str, &str); 2] =
-    [("engine", "engine/burn-flex"), ("native-runner", "native-runner/burn-flex,native-runner/burn-remote")];
-
 /// Modules of tests for SQLite files.
 const SQLITE_ONLY: [&str; 3] = ["full_disk::", "sqlite_file::", "upgrade::"];
 /// Module of the tests that need a PostgreSQL server, which run separately.

@@ -11,6 +11,9 @@ use walkdir::WalkDir;
 
 /// Target triple of the page's crates.
 pub(crate) const WASM: &str = "wasm32-unknown-unknown";
+/// Non-default features that tests need, by crate: Burn, which takes minutes to build.
+pub(crate) const BURN_FEATURES: [(&str, &str); 2] =
+    [("engine", "engine/burn-flex"), ("native-runner", "native-runner/burn-flex,native-runner/burn-remote")];
 
 /// Returns the top of the checkout of the `cargo run` that started this program, or of the one around the current
 /// folder. Ignores the checkout where it was compiled, because checkouts can share a target folder.

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::bundle::StateFile;
-use crate::{BindgenTarget, bundle, generate};
+use crate::bindgen::{BindgenTarget, generate};
+use crate::bundle::{self, StateFile};
 
 const SOURCES: [&str; 8] = [
     "Cargo.toml",

@@ -1,5 +1,6 @@
 //! Hooks of `Trunk.toml`: build steps of the page that Trunk does not support.
 
+mod bindgen;
 mod bundle;
 mod burn;
 mod documents;
@@ -9,8 +10,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use anyhow::{Context, Result};
-use clap::{Parser, ValueEnum};
-use wasm_bindgen_cli_support::Bindgen;
+use clap::Parser;
 
 #[derive(Parser)]
 #[command(about = "What the page needs and Trunk does not do")]
@@ -28,9 +28,8 @@ enum Hook {
 
 fn main() -> Result<()> {
     let name = env::args_os().next().map(PathBuf::from);
-    if name.is_some_and(|name| name.file_stem().is_some_and(|name| name == BINDGEN)) {
-        let BindgenArguments { module, target, out_dir, out_name, .. } = BindgenArguments::parse();
-        return generate(&module, target, &out_dir, &out_name);
+    if name.is_some_and(|name| name.file_stem().is_some_and(|name| name == bindgen::NAME)) {
+        return bindgen::run();
     }
     match Hook::parse() {
         Hook::Finish => finish(),
@@ -80,46 +79,6 @@ fn name_by_content(stage: &Path, folders: &[&str]) -> Result<()> {
         html = html.replace(&named, &format!("\"/{new}/"));
     }
     fs::write(&index, html).context("cannot write index.html")
-}
-
-const BINDGEN: &str = "wasm-bindgen";
-
-#[derive(Parser)]
-#[command(name = BINDGEN, version = "0.2.130", about = "Make a wasm module loadable in a browser")]
-struct BindgenArguments {
-    /// Module that cargo built
-    module: PathBuf,
-    /// Kind of script that loads the module
-    #[arg(long)]
-    target: BindgenTarget,
-    /// Folder for NAME.js and NAME_bg.wasm
-    #[arg(long)]
-    out_dir: PathBuf,
-    /// Name of both files
-    #[arg(long)]
-    out_name: String,
-    /// Accepted for Trunk: no type declarations are written
-    #[arg(long)]
-    no_typescript: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum BindgenTarget {
-    /// An ECMAScript module
-    Web,
-    /// A classic script that defines `wasm_bindgen`, for `importScripts` in a worker
-    NoModules,
-}
-
-/// Writes `NAME.js` and `NAME_bg.wasm` into a folder.
-pub(crate) fn generate(module: &Path, target: BindgenTarget, folder: &Path, name: &str) -> Result<()> {
-    let mut bindgen = Bindgen::new();
-    match target {
-        BindgenTarget::Web => bindgen.web(true),
-        BindgenTarget::NoModules => bindgen.no_modules(true),
-    }
-    .and_then(|bindgen| bindgen.input_path(module).out_name(name).typescript(false).generate(folder))
-    .with_context(|| format!("cannot process {}", module.display()))
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use wasm_bindgen::prelude::*;
 use web_sys::{ResizeObserver, ResizeObserverEntry};
 
 use super::parts::save;
+use crate::backend::title_of;
 use crate::charts::{self, ChartAxis, ChartFrame, NamedCurve, curve, spread};
 use crate::live::Beside;
-use crate::side_by_side::title_of;
 use crate::words::{self, PlainText, messages};
 use crate::{t, text};
 
@@ -127,15 +127,11 @@ pub(super) fn rate_chart(points: Vec<(f64, f64)>) -> impl IntoView {
 pub(super) const SERIES: [&str; 8] =
     ["series s0", "series s1", "series s2", "series s3", "series s4", "series s5", "series s6", "series s7"];
 
-pub(super) fn accuracy_curves(curves: Vec<NamedCurve>) -> impl IntoView {
-    let content = move || ChartContent::new(series(&curves, true), ends_of(&curves, tenths), true);
-    chart(messages::metric_accuracy, Arc::new(content), true)
-}
-
-pub(super) fn loss_curves(curves: Vec<NamedCurve>) -> impl IntoView {
-    let loss = |value| text::number(value, 3);
-    let content = move || ChartContent::new(series(&curves, false), ends_of(&curves, loss), false);
-    chart(messages::chart_loss, Arc::new(content), true)
+/// Chart with a curve for each backend: shares with a dot at every point, or other values.
+pub(super) fn backend_curves(title: PlainText, curves: Vec<NamedCurve>, is_share: bool) -> impl IntoView {
+    let value = if is_share { tenths } else { |value| text::number(value, 3) };
+    let content = move || ChartContent::new(series(&curves, is_share), ends_of(&curves, value), is_share);
+    chart(title, Arc::new(content), true)
 }
 
 impl ChartContent {

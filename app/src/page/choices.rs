@@ -5,9 +5,7 @@ use leptos::prelude::*;
 use results::Precision;
 use web_sys::{Event, HtmlInputElement};
 
-use super::compare::{contenders, obstacle};
-use super::parts::{list_items, select};
-use super::start::claimed_name;
+use super::parts::{claimed_name, list_items, select};
 use super::state::{MISSING_DATA, StartState, burn_progress};
 use crate::backend::PageBackend;
 use crate::options::RunOptions;
@@ -259,10 +257,10 @@ pub(super) fn contender_choices(state: StartState) -> impl IntoView {
 }
 
 fn contender_choice(state: StartState, backend: PageBackend) -> impl IntoView {
-    let chosen = Memo::new(move |_| contenders(state).contains(&backend));
-    let obstacle = Memo::new(move |_| obstacle(state, backend));
+    let chosen = Memo::new(move |_| state.contenders().contains(&backend));
+    let obstacle = Memo::new(move |_| state.obstacle(backend));
     let choose = move |event| {
-        let (checked, before) = (event_target_checked(&event), untrack(|| contenders(state)));
+        let (checked, before) = (event_target_checked(&event), untrack(|| state.contenders()));
         state.change(|options| options.with_contender(backend, checked, &before));
     };
     let more = remark(state, backend, obstacle);

@@ -7,7 +7,7 @@ use results::api::{AcceptedComparison, SharedComparison, StoredComparison};
 use results::comparison::{self, Comparison, Refused, Row};
 use results::{Departure, RunRecord};
 
-use super::chart::{accuracy_curves, loss_curves};
+use super::chart::backend_curves;
 use super::choices::{contender_choices, left_out, options, wrong_address};
 use super::comparing::{ComparisonRun, ComparisonTask, USUAL_LENGTH};
 use super::language::kept;
@@ -15,13 +15,13 @@ use super::parts::{Sending, answered, explain, focus, go, list_items, load_kept,
 use super::running::running;
 use super::start::{notes_before_run, status};
 use super::state::{StartState, burn_progress, missing_data_sets};
-use crate::backend::PageBackend;
+use crate::backend::{PageBackend, title};
 use crate::benchmark::RunStage;
 use crate::platform::{self, Automation, BrowserGpu, TaskReport, TaskState};
 use crate::route::COMPARE;
 use crate::side_by_side::RateBar;
 use crate::supplies::Arrival;
-use crate::words::PlainText;
+use crate::words::{PlainText, messages};
 use crate::{json, side_by_side, t, text, words};
 
 pub(super) fn compare_page() -> impl IntoView {
@@ -72,19 +72,6 @@ fn device(gpu: &BrowserGpu) -> String {
     }
 }
 
-/// Reason a backend cannot train now, displayed after its title.
-pub(super) fn obstacle(state: StartState, backend: PageBackend) -> Option<String> {
-    let needs = backend.uses_webgpu() && state.gpu.with(|gpu| matches!(gpu, BrowserGpu::Missing(_)));
-    let needs = needs.then(|| t!(compare_needs_webgpu).to_owned());
-    needs.or_else(|| state.benchmark.supplies.with(|supplies| supplies.obstacle(backend)))
-}
-
-/// Selected backends, or the default ones.
-pub(super) fn contenders(state: StartState) -> Vec<PageBackend> {
-    let can_train = |backend| obstacle(state, backend).is_none();
-    state.options.with(|options| options.as_ref().map(|options| options.contenders(can_train)).unwrap_or_default())
-}
-
 fn controls(state: StartState) -> impl IntoView {
     let button = NodeRef::<html::Button>::new();
     focus(button, move || matches!(state.benchmark.stage.get_untracked(), RunStage::Cancelled));
@@ -93,7 +80,7 @@ fn controls(state: StartState) -> impl IntoView {
             Err(sentence) => Some(sentence.clone()),
             Ok(options) => state.benchmark.supplies.with(|supplies| options.lacking_data(supplies)),
         });
-        let contenders = contenders(state);
+        let contenders = state.contenders();
         let coming = state.benchmark.supplies.with(|supplies| {
             let coming = contenders.iter().find(|backend| supplies.is_coming(**backend))?;
             Some(t!(backend_obstacle, backend = coming.title(), why = supplies.obstacle(*coming)?))
@@ -105,17 +92,17 @@ fn controls(state: StartState) -> impl IntoView {
         let length = state.option(|options| options.length).unwrap_or(USUAL_LENGTH);
         let length = words::remarks::departure(&Departure::Length { length });
         let seeds = t!(common_seeds, number = u64::from(state.option(|options| options.seeds).unwrap_or(1)));
-        t!(compare_note, contenders = contenders(state).len(), length, seeds)
+        t!(compare_note, contenders = state.contenders().len(), length, seeds)
     };
     let compare = move || {
         if let Ok(options) = state.options.get_untracked() {
-            state.comparing.start(options, untrack(|| contenders(state)));
+            state.comparing.start(options, untrack(|| state.contenders()));
         }
     };
     state.start_from_link(move || reason().is_none(), compare);
     let each = move || {
         let options = state.options.get().ok();
-        options.map(|options| contenders(state).into_iter().map(|of| options.clone().with_backend(of)).collect())
+        options.map(|options| state.contenders().into_iter().map(|of| options.clone().with_backend(of)).collect())
     };
     view! {
         {notes_before_run()}
@@ -214,7 +201,10 @@ fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> imp
     let accuracies = side_by_side::accuracy_curves(&comparison.workload, records);
     let losses = side_by_side::loss_curves(&comparison.workload, records);
     let has_curves = !losses.is_empty();
-    let charts = || view! { <div class="charts">{accuracy_curves(accuracies)}{loss_curves(losses)}</div> };
+    let charts = || {
+        let accuracies = backend_curves(messages::metric_accuracy, accuracies, true);
+        view! { <div class="charts">{accuracies}{backend_curves(messages::chart_loss, losses, false)}</div> }
+    };
     view! {
         <h3>{title}</h3>
         {winner.map(|winner| view! { <p class="winner">{winner}</p> })}
@@ -229,7 +219,7 @@ fn row_of(row: Row) -> impl IntoView {
     let remark = side_by_side::remark(&row.outcome);
     view! {
         <tr data-backend=row.contender.backend.clone()>
-            <th scope="row">{side_by_side::title(&row.contender)}{explain(remark)}</th>
+            <th scope="row">{title(&row.contender)}{explain(remark)}</th>
             {side_by_side::cells(row.figures.as_ref()).map(|cell| view! {
                 <td data-value=cell.value.map(|value| value.to_string())>{cell.figure}{explain(cell.remark)}</td>
             }).collect_view()}

@@ -1,4 +1,4 @@
-//! Language and color scheme of the page, and state that survives a language change.
+//! Language of the page, and state that survives a language change.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use super::parts::select;
-use crate::platform::{self, Stance, Theme};
+use crate::platform::{self, Stance};
 use crate::t;
 use crate::words::{self, PageLanguage};
 
@@ -73,14 +72,4 @@ pub(super) fn kept<T: Copy + 'static>(name: &str, make: impl FnOnce() -> T) -> T
         keeper.things.update_value(|things| drop(things.insert(key, Box::new(made))));
         made
     })
-}
-
-/// Color scheme selector. The default is the system's.
-pub(super) fn theme_choice() -> impl IntoView {
-    let choose = |theme: Theme| {
-        platform::keep(platform::THEME_KEY, &theme.name());
-        platform::show_theme(theme);
-    };
-    let titles = Theme::ALL.map(|theme| (theme, theme.title().to_owned())).to_vec();
-    view! { <div id="theme">{select(t!(common_colours), titles, platform::theme(), choose)}</div> }
 }

@@ -7,7 +7,7 @@ mod comparing;
 mod delete;
 mod device;
 mod document;
-pub(crate) mod draw;
+mod draw;
 mod language;
 mod leaderboard;
 mod moderation;
@@ -28,8 +28,9 @@ use std::time::Duration;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use crate::route::{COMPARE, LEADERBOARD, Route, route};
-use crate::{platform, t};
+use crate::platform::{self, Theme};
+use crate::route::{COMPARE, LEADERBOARD, Route, StoredKind, route};
+use crate::t;
 
 const KEEP_AFTER: Duration = Duration::from_secs(3);
 
@@ -54,9 +55,9 @@ fn whole_page() -> impl IntoView {
         Route::Devices => device::devices_page().into_any(),
         Route::File => result::file_page().into_any(),
         Route::SideBySide => side_by_side::side_by_side_page().into_any(),
-        Route::Result(run_id) => result::result_page(run_id).into_any(),
-        Route::Device(key) => device::device_page(key).into_any(),
-        Route::Comparison(id) => compare::comparison_page(id).into_any(),
+        Route::Stored(StoredKind::Run, id) => result::result_page(id).into_any(),
+        Route::Stored(StoredKind::Device, key) => device::device_page(key).into_any(),
+        Route::Stored(StoredKind::Comparison, id) => compare::comparison_page(id).into_any(),
         Route::Moderation => moderation::moderation_page().into_any(),
         Route::Documents => document::documents_page().into_any(),
         Route::Document(name) => document::document_page(name).into_any(),
@@ -87,11 +88,21 @@ fn whole_page() -> impl IntoView {
             {document::footer_links()}
             <div class="choices">
                 {language::language_choice()}
-                {language::theme_choice()}
+                {theme_choice()}
             </div>
             <p>{format!("Gradmark {}", env!("CARGO_PKG_VERSION"))}</p>
         </footer>
     }
+}
+
+/// Color scheme selector. The default is the system's.
+fn theme_choice() -> impl IntoView {
+    let choose = |theme: Theme| {
+        platform::keep(platform::THEME_KEY, &theme.name());
+        platform::show_theme(theme);
+    };
+    let titles = Theme::ALL.map(|theme| (theme, theme.title().to_owned())).to_vec();
+    view! { <div id="theme">{parts::select(t!(common_colours), titles, platform::theme(), choose)}</div> }
 }
 
 fn unknown() -> AnyView {

@@ -171,6 +171,26 @@ pub(super) fn report_copy(copied: impl Future<Output = Result<(), String>> + 'st
     });
 }
 
+/// Field for the name of the GPU, which its owner may enter.
+pub(super) fn claimed_name(claimed: RwSignal<String>) -> impl IntoView {
+    view! {
+        <label class="claim">
+            <span>{t!(start_claim)}</span>
+            <input
+                type="text"
+                maxlength="80"
+                autocomplete="off"
+                spellcheck="false"
+                prop:value=move || claimed.get()
+                on:input=move |event| {
+                    // Pasted text often contains invisible characters, which the leaderboard rejects.
+                    claimed.set(event_target_value(&event).chars().filter(|c| results::is_plain(*c)).collect());
+                }
+            />
+        </label>
+    }
+}
+
 /// Segmented control for a few exclusive options; `name` must be unique on the page.
 pub(super) fn choice<T: Copy + PartialEq + Send + Sync + 'static>(
     legend: &'static str,

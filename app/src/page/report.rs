@@ -17,7 +17,8 @@ use crate::{platform, published, standing, t, text, words};
 pub(super) fn overview(record: RunRecord, heading: AnyView) -> impl IntoView {
     let score = engine::score(&record);
     let rank = rank(&record, score.map(|score| score.value));
-    let sentences = record.workloads.iter().map(|workload| view! { <li>{text::workload_headline(workload)}</li> });
+    let sentences =
+        record.workloads.iter().map(|workload| view! { <li>{words::outcome::workload_headline(workload)}</li> });
     view! {
         <div class="overview">
             {score.map(|score| score_ring(score, rank))}

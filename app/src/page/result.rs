@@ -54,7 +54,7 @@ fn stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
             {listed}
             {verdict_on_run(run.run_id.clone(), verdict)}
             {caveats(&record, false, usize::MAX)}
-            {share(&run.run_id, text::to_pass_on(&record))}
+            {share(&run.run_id, words::outcome::to_pass_on(&record))}
             {standing_of(run.run_id.clone(), record.clone(), verdict)}
             {particulars(record)}
             {exact_json(Signal::stored(json), format!("gradmark-{}.json", run.run_id))}

@@ -9,16 +9,15 @@ use results::open_data::LICENCE_ADDRESS;
 
 use super::draw::draw_digit;
 use super::language::kept;
-use super::parts::{LINK, Sending, copy, exact_json, focus, go, linked, send, table};
+use super::parts::{LINK, Sending, claimed_name, copy, exact_json, focus, go, linked, send, table};
 use super::report::{caveats, overview, particulars};
 use super::result::{share, verdict_on_run};
-use super::start::claimed_name;
 use super::state::StartState;
 use crate::backend::PageBackend;
 use crate::benchmark::{FinishedRun, RunKind};
 use crate::options::RunOptions;
 use crate::own_runs::{OwnRun, Record, Took, UploadedRun};
-use crate::words::Said;
+use crate::words::{Said, outcome};
 use crate::{json, platform, t, text};
 
 pub(super) fn finished_run(state: StartState) -> impl IntoView {
@@ -86,7 +85,7 @@ fn store_run(state: StartState, key: &str, record: &RunRecord, json: String) {
         key: key.to_owned(),
         unix_seconds: record.provenance.started_unix_seconds,
         device: Said::new(|| text::device_name(&record.device.adapter, record.device.claimed_name.as_deref())),
-        sentence: Said::new(|| text::came_to(record)),
+        sentence: Said::new(|| outcome::came_to(record)),
         uploaded: None,
         pace: state.options.with_untracked(|options| options.as_ref().map(RunOptions::pace).unwrap_or_default()),
         took: Took::of(record),
@@ -105,7 +104,7 @@ fn claimed(record: &RunRecord, name: &str) -> results::Device {
 }
 
 fn upload(state: StartState, json: Memo<String>, key: String, record: &RunRecord) -> impl IntoView + use<> {
-    let (software, text, run_id) = (record.device.adapter.software, text::to_pass_on(record), record.run_id.clone());
+    let (software, text, run_id) = (record.device.adapter.software, outcome::to_pass_on(record), record.run_id.clone());
     let sending = kept(&format!("upload {key}"), || RwSignal::new(Sending::No));
     let (key, run_id) = (StoredValue::new(key), StoredValue::new(run_id));
     let upload = move || {
@@ -170,7 +169,7 @@ fn accepted_run(accepted: AcceptedRun, text: String) -> impl IntoView {
 pub(super) fn own_runs(state: StartState) -> impl IntoView {
     let runs = state.own_runs;
     let said = RwSignal::new(String::new());
-    let any = Memo::new(move |_| runs.with(|runs| !runs.all().is_empty()));
+    let any = Memo::new(move |_| runs.with(|runs| !runs.0.is_empty()));
     let heads = || [t!(leaderboard_runs), t!(common_leaderboard)].map(|title| view! { <th scope="col">{title}</th> });
     let row = move |run| own_run(state, said, run);
     view! {
@@ -181,7 +180,7 @@ pub(super) fn own_runs(state: StartState) -> impl IntoView {
                 <p class="note" role="status">{said}</p>
                 {table("", t!(upload_own_title), heads(), view! {
                     <tbody>
-                        <For each=move || runs.get().all().to_vec() key=|run| (run.key.clone(), run.uploaded.clone()) let:run>
+                        <For each=move || runs.get().0 key=|run| (run.key.clone(), run.uploaded.clone()) let:run>
                             {row(run)}
                         </For>
                     </tbody>
@@ -194,7 +193,8 @@ pub(super) fn own_runs(state: StartState) -> impl IntoView {
 fn own_run(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoView {
     let OwnRun { key, unix_seconds, device, sentence, uploaded, record, .. } = run;
     let forgotten = key.clone();
-    let forget = move |_| state.own_runs.set(platform::change_own_runs(|runs| runs.forget(&forgotten)));
+    let forget =
+        move |_| state.own_runs.set(platform::change_own_runs(|runs| runs.0.retain(|run| run.key != forgotten)));
     let place = match (uploaded, record) {
         (Some(UploadedRun { run_id, deletion_link }), _) => view! {
             <a href=format!("/runs/{run_id}")>{t!(upload_result)}</a>

@@ -95,7 +95,7 @@ pub(super) fn status(state: StartState) -> String {
         RunStage::Finished => state
             .benchmark
             .finished
-            .with(|finished| finished.as_ref().map(|f| text::headline(&f.record)).unwrap_or_default()),
+            .with(|finished| finished.as_ref().map(|f| words::outcome::headline(&f.record)).unwrap_or_default()),
     }
 }
 
@@ -250,25 +250,6 @@ fn no_gpu(state: StartState, obstacle: GpuObstacle) -> impl IntoView {
                 </div>
             </Show>
         </section>
-    }
-}
-
-pub(super) fn claimed_name(claimed: RwSignal<String>) -> impl IntoView {
-    view! {
-        <label class="claim">
-            <span>{t!(start_claim)}</span>
-            <input
-                type="text"
-                maxlength="80"
-                autocomplete="off"
-                spellcheck="false"
-                prop:value=move || claimed.get()
-                on:input=move |event| {
-                    // Pasted text often contains invisible characters, which the leaderboard rejects.
-                    claimed.set(event_target_value(&event).chars().filter(|c| results::is_plain(*c)).collect());
-                }
-            />
-        </label>
     }
 }
 

@@ -8,6 +8,7 @@ use results::Feature;
 use results::api::AcceptedRun;
 
 use super::comparing::ComparisonRun;
+use crate::backend::PageBackend;
 use crate::benchmark::Benchmark;
 use crate::options::RunOptions;
 use crate::own_runs::{OwnRuns, UploadedRun};
@@ -88,6 +89,19 @@ impl StartState {
     /// Returns the first error message of a setting that cannot be parsed.
     pub(super) fn first_wrong(self) -> Option<String> {
         self.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()))
+    }
+
+    /// Returns the reason a backend cannot train now, to follow its title.
+    pub(super) fn obstacle(self, backend: PageBackend) -> Option<String> {
+        let needs = backend.uses_webgpu() && self.gpu.with(|gpu| matches!(gpu, BrowserGpu::Missing(_)));
+        let needs = needs.then(|| t!(compare_needs_webgpu).to_owned());
+        needs.or_else(|| self.benchmark.supplies.with(|supplies| supplies.obstacle(backend)))
+    }
+
+    /// Returns the selected backends of a comparison, or the default ones.
+    pub(super) fn contenders(self) -> Vec<PageBackend> {
+        let can_train = |backend| self.obstacle(backend).is_none();
+        self.options.with(|options| options.as_ref().map(|options| options.contenders(can_train)).unwrap_or_default())
     }
 
     /// Records in this browser that the run with this key was uploaded.

@@ -128,15 +128,12 @@ pub(crate) fn origin() -> String {
 }
 
 pub(crate) fn options_in_address() -> Result<RunOptions, String> {
-    let pairs = pairs(RunOptions::NAMES);
-    RunOptions::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
+    RunOptions::from_pairs(pairs(RunOptions::NAMES))
 }
 
 /// Address of this page with the settings that can be parsed.
 pub(crate) fn address_of_right_settings() -> String {
-    let pairs = pairs(RunOptions::NAMES);
-    let options = RunOptions::from_right_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())));
-    format!("{}{}", path(), options.query())
+    format!("{}{}", path(), RunOptions::from_right_pairs(pairs(RunOptions::NAMES)).query())
 }
 
 pub(crate) fn unknown_in_address() -> Vec<String> {
@@ -164,8 +161,7 @@ pub(crate) fn go_to(address: &str) {
 }
 
 pub(crate) fn filters_in_address() -> Filters {
-    let pairs = pairs(Filters::names());
-    Filters::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
+    Filters::from_pairs(pairs(Filters::names()))
 }
 
 /// Writes filters to the URL, so that it can be shared and the Back button restores them.

@@ -4,6 +4,7 @@
 //! language lacks a text or uses different arguments (`app/build/`).
 
 pub mod leaderboard;
+pub mod outcome;
 pub mod remarks;
 
 use std::cell::Cell;

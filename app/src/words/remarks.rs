@@ -7,7 +7,7 @@ use results::{Departure, FailureCause, Length, UNNAMED_ADAPTER, Warning};
 use training_worker::RunTrouble;
 
 use super::language;
-use crate::side_by_side::title;
+use crate::backend::title;
 use crate::t;
 use crate::text::{number, percent, workload_title};
 
@@ -218,7 +218,7 @@ mod tests {
     use results::{Feature, InputMode, Layout, Positive, Precision};
 
     use super::*;
-    use crate::words::{PageLanguage, speak};
+    use crate::words::{PageLanguage, in_language, speak};
 
     fn all_agreements() -> Vec<Agreement> {
         let contender = |name: &str| Contender { backend: name.to_owned(), precision: Precision::F32 };
@@ -250,10 +250,8 @@ mod tests {
         for of in all_agreements() {
             let expected = of.to_string().replace("burn-wgpu", "Burn on WebGPU").replace("wgsl", "WGSL (Gradmark)");
             assert_eq!(agreement(&of), expected);
-            speak(PageLanguage::German);
-            assert_ne!(agreement(&of), of.to_string());
-            assert!(!agreement(&of).contains("1.23 "), "{}", agreement(&of));
-            speak(PageLanguage::English);
+            let german = in_language(PageLanguage::German, || agreement(&of));
+            assert!(german != of.to_string() && !german.contains("1.23 "), "{german}");
         }
     }
 
@@ -288,9 +286,7 @@ mod tests {
     fn departures_match_results_in_english_and_exist_in_german() {
         for of in all_departures() {
             assert_eq!(departure(&of), of.to_string());
-            speak(PageLanguage::German);
-            assert_ne!(departure(&of), of.to_string());
-            speak(PageLanguage::English);
+            assert_ne!(in_language(PageLanguage::German, || departure(&of)), of.to_string());
         }
     }
 
@@ -343,9 +339,7 @@ mod tests {
         for of in all_warnings() {
             let expected = of.to_string().replace("theano-mnist", &workload_title("theano-mnist"));
             assert_eq!(warning(&of, true), expected);
-            speak(PageLanguage::German);
-            assert_ne!(warning(&of, true), of.to_string());
-            speak(PageLanguage::English);
+            assert_ne!(in_language(PageLanguage::German, || warning(&of, true)), of.to_string());
         }
         speak(PageLanguage::German);
         let unstable = Warning::NotStabilised { workload: "unheard-of".to_owned(), half_width_percent: 3.25 };

@@ -21,6 +21,13 @@ pub use adapter::{Adapters, FoundAdapter, describe, property};
 #[cfg(all(target_arch = "wasm32", feature = "training"))]
 pub use training::start;
 
+/// Explains that the worker only runs in a browser.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn start() {
+    eprintln!("The training worker runs in a browser: `cargo xtask run` builds and serves the page.");
+    std::process::exit(2);
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToWorker {
     /// Train. Sent once to each worker, with a port to the worker of the framework that computes, if any.

@@ -7,8 +7,9 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{ReadableStreamDefaultReader, RequestCache, RequestInit, Response};
 
+use super::scope::{post, scope};
+use crate::FromWorker;
 use crate::adapter::describe;
-use crate::{FromWorker, training};
 
 /// Data sets from the server of this page; stories and noise are generated. Each set is downloaded once per run.
 #[derive(Default)]
@@ -53,7 +54,7 @@ async fn fetch_set(
         let before = hundredth(loaded_bytes);
         loaded_bytes += bytes;
         if hundredth(loaded_bytes) > before {
-            training::post(&FromWorker::Loading { loaded_bytes, total_bytes });
+            post(&FromWorker::Loading { loaded_bytes, total_bytes });
         }
     };
     let train = fetch(train, cache, &mut advance).await?;
@@ -68,7 +69,7 @@ async fn fetch(file: &DataFile, cache: RequestCache, advance: &mut impl FnMut(u6
     let address = format!("/data/{}?v={}", file.file, &file.sha256[..16]);
     let options = RequestInit::new();
     options.set_cache(cache);
-    let asked = training::scope().fetch_with_str_and_init(&address, &options);
+    let asked = scope().fetch_with_str_and_init(&address, &options);
     let response: Response = JsFuture::from(asked).await.map_err(broken)?.unchecked_into();
     match response.status() {
         200 => {}

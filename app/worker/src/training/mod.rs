@@ -2,6 +2,7 @@
 
 mod data;
 mod framework;
+mod scope;
 mod witness;
 
 use std::cell::{Cell, RefCell};
@@ -13,16 +14,17 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use engine::backends::{Keeper, Opening};
-use engine::{AdapterChoice, Classifier, Clock, Edges, EngineError, Event, NoMeter, Observer, RunRequest, Witness};
+use engine::{AdapterChoice, Classifier, Edges, EngineError, Event, NoMeter, Observer, RunRequest, Witness};
 use results::{Feature, Provenance, RunRecord, Warning};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
-use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, MessagePort, Performance, PromiseRejectionEvent};
+use web_sys::{MessageEvent, MessagePort, PromiseRejectionEvent};
 
 use crate::adapter::{Adapters, describe};
 use crate::{FromWorker, RunOrder, RunTrouble, ToWorker};
 use data::ServedData;
 use framework::Waiting;
+use scope::{WorkerClock, post, scope};
 use witness::PageWitness;
 
 /// Clock resolution that triggers a warning: a thousandth of the shortest window.
@@ -202,49 +204,6 @@ async fn describe_adapter(record: &mut RunRecord, adapters: &Adapters) {
             named.clone_from(&name);
         }
     }
-}
-
-/// Monotonic clock of the browser, as seen by this worker.
-struct WorkerClock {
-    performance: Performance,
-}
-
-impl WorkerClock {
-    fn new() -> Self {
-        Self { performance: scope().performance().expect("every worker has a performance clock") }
-    }
-
-    /// Measures the smallest step of the clock, seconds. Browsers coarsen their clocks on purpose.
-    pub(super) fn resolution_seconds(&self) -> f64 {
-        const MAX_SECONDS: f64 = 0.05;
-        const STEPS: u32 = 20;
-        let start = self.now_seconds();
-        let (mut smallest, mut last, mut steps) = (f64::INFINITY, start, 0);
-        while steps < STEPS && last - start < MAX_SECONDS {
-            let now = self.now_seconds();
-            if now > last {
-                smallest = smallest.min(now - last);
-                last = now;
-                steps += 1;
-            }
-        }
-        smallest
-    }
-}
-
-impl Clock for WorkerClock {
-    fn now_seconds(&self) -> f64 {
-        self.performance.now() / 1e3
-    }
-}
-
-fn scope() -> DedicatedWorkerGlobalScope {
-    js_sys::global().unchecked_into()
-}
-
-fn post(message: &FromWorker) {
-    let text = serde_json::to_string(message).expect("every message can be written as JSON");
-    scope().post_message(&JsValue::from_str(&text)).expect("a string can always be posted");
 }
 
 /// Calls `handle` with every message from the page, and the port sent with it.

@@ -12,9 +12,8 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{AbortSignal, Headers, Request, RequestInit, Response};
 
-use super::WorkerClock;
+use super::scope::{WorkerClock, scope};
 use crate::adapter::describe;
-use crate::training;
 
 /// Delays before retries of a lost message. The last one repeats.
 const PAUSES_MILLISECONDS: [u32; 4] = [250, 1000, 4000, 12_000];
@@ -177,7 +176,7 @@ impl WitnessMessage {
         options.set_signal(Some(&AbortSignal::timeout_with_u32(self.limits.timeout_milliseconds)));
         let request = Request::new_with_str_and_init(&self.address, &options).map_err(lost)?;
         let response: Response =
-            JsFuture::from(training::scope().fetch_with_request(&request)).await.map_err(lost)?.unchecked_into();
+            JsFuture::from(scope().fetch_with_request(&request)).await.map_err(lost)?.unchecked_into();
         let text = JsFuture::from(response.text().map_err(lost)?).await.map_err(lost)?.as_string().unwrap_or_default();
         if response.ok() {
             return Ok(text);
