@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use shaders::{Form, Matrices, Stored};
 
 #[cfg(target_arch = "wasm32")]
-use super::answer;
+use super::answer::answer;
 use crate::error::Result;
 
 /// Returns the adapters of this machine, in index order.

@@ -16,30 +16,20 @@ use async_recursion::async_recursion;
 use results::Precision;
 use std::rc::Rc;
 
+use super::choices::Choices;
 use super::device::GpuDevice;
-use super::tuning::Choices;
-use crate::backends::AdapterChoice;
+use crate::backends::adapter::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::measure::{self, Event, Observer};
 use lab::Lab;
 pub use peaks::Gauge;
+pub use product::Request;
 use product::{LayerPass, ProductRates};
 pub use profile::{Cost, Launch, Profile, profile};
 pub use results::kernels::{
     Difference, Entry, Figures, KernelReport, Outcome, Pass, Peak, Peaks, Suite, Timing, Tried, Unit,
 };
-
-/// Suites to measure, with the budget per entry.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Request {
-    /// Suites to measure. Suites of products include the arithmetic peak, which they need.
-    pub suites: Vec<Suite>,
-    /// Time limit per entry. Entries whose minimum number of repetitions would exceed it are skipped.
-    pub budget_seconds: f64,
-    /// Memory limit per entry. Entries that would exceed it are skipped.
-    pub budget_bytes: u64,
-}
 
 /// Measures peaks and kernels on the adapter that matches `choice`.
 ///

@@ -9,7 +9,7 @@ use shaders::params::{PEAK_FMAS, PeakFma, PeakStream};
 
 use super::super::device::GpuDevice;
 use super::lab::{Bench, Lab, Work};
-use crate::backends::AdapterChoice;
+use crate::backends::adapter::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::measure::{self, Window};

@@ -4,12 +4,11 @@ use std::collections::HashMap;
 
 use results::kernels::{Difference, Entry, Figures, Outcome, Pass, Suite};
 
+use super::super::choices::Choices;
 use super::super::plan::weight_gradient::sum_of_parts;
 use super::super::products::Product;
 use super::super::recording::BufferRange;
-use super::super::tuning::Choices;
 use super::super::variants::Variant;
-use super::Request;
 use super::lab::{Lab, MIN_WINDOWS, Work};
 use super::operand::{Operand, PlainSum};
 use crate::error::{EngineError, Result};
@@ -26,6 +25,17 @@ const EXPECTED_SHARE: f64 = 0.2;
 const OUT_OF_MEMORY: &str = "the device ran out of memory";
 /// Share of an entry's budget per repetition: one for the check, two for the warm-up, and one per window.
 const BUDGET_SHARE: f64 = 1.0 / (3 + MIN_WINDOWS) as f64;
+
+/// Suites to measure, with the budget per entry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Suites to measure. Suites of products include the arithmetic peak, which they need.
+    pub suites: Vec<Suite>,
+    /// Time limit per entry. Entries whose minimum number of repetitions would exceed it are skipped.
+    pub budget_seconds: f64,
+    /// Memory limit per entry. Entries that would exceed it are skipped.
+    pub budget_bytes: u64,
+}
 
 /// One pass of a layer with one size.
 pub(super) struct LayerPass {

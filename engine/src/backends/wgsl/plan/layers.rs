@@ -8,8 +8,8 @@ use shaders::params::{
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::{BufferRange, Combination};
+use super::planner::{LayerPhase, Planner};
 use super::weight_gradient::rows_per_part;
-use super::{LayerPhase, Planner};
 use crate::model::{PoolKind, SlidingWindow, Stage, Words};
 
 impl Planner<'_> {

@@ -5,8 +5,8 @@ use shaders::params::{Conv2d, Dense};
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::products::{Params, Pass, Product};
 use super::super::recording::BufferRange;
+use super::planner::{LayerPhase, Planner};
 use super::weight_gradient::{pixels_per_part, rows_per_part_of_product};
-use super::{LayerPhase, Planner};
 use crate::model::{Cell, SlidingWindow, Stage};
 
 impl Planner<'_> {

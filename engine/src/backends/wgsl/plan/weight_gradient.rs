@@ -2,7 +2,7 @@ use shaders::params::{Conv2d, NO_BIAS, SumParts};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::BufferRange;
-use super::Planner;
+use super::planner::Planner;
 
 /// Target number of invocations that share a sum over a batch on an emulated GPU.
 const WANTED_INVOCATIONS: u64 = 4096;
