@@ -1,7 +1,7 @@
 use std::rc::Rc;
 
 use console::Style;
-use engine::backends::wgsl::Features;
+use engine::backends::wgsl::{self, Features};
 use engine::{AdapterChoice, BackendState, DATA_SETS, DataSetDefinition, WORKLOADS, Workload};
 use results::Adapter;
 use serde::Serialize;
@@ -28,15 +28,12 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
         features: Features,
     }
 
-    let adapters = pollster::block_on(engine::backends::adapters());
-    let features = pollster::block_on(engine::backends::wgsl::features());
+    let details = pollster::block_on(wgsl::details());
+    let adapters: Vec<Adapter> = details.iter().map(|details| details.adapter.clone()).collect();
     let default = AdapterChoice::Any.choose(&adapters).ok();
     if arguments.json {
-        let listed = adapters.iter().zip(features).enumerate().map(|(index, (adapter, features))| AdapterListing {
-            index,
-            default: default == Some(index),
-            adapter,
-            features,
+        let listed = details.iter().enumerate().map(|(index, wgsl::Details { adapter, features, .. })| {
+            AdapterListing { index, default: default == Some(index), adapter, features: *features }
         });
         return print_json(&listed.collect::<Vec<_>>());
     }
@@ -50,7 +47,7 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
         SCREEN.prose(&format!("{index:>2}  "), &SCREEN.bold(&adapter.name), 4)?;
         let mut facts = vec![adapter.kind.name().to_owned(), adapter.api.clone()];
         facts.extend(Some(format!("driver {}", adapter.driver)).filter(|_| !adapter.driver.is_empty()));
-        facts.extend(offered(features[index]));
+        facts.extend(offered(details[index].features));
         if default == Some(index) {
             facts.push("used by default".to_owned());
         }

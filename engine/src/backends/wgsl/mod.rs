@@ -45,7 +45,7 @@ use trainer::WgslTrainer;
 /// Name that selects this backend.
 pub const NAME: &str = super::list::WGSL;
 
-pub use device::adapters::{Details, Features, Identity, Limits, adapters, details, features};
+pub use device::adapters::{Details, Features, Identity, Limits, adapters, details};
 
 /// A device with our kernels.
 pub struct WgslBackend {

@@ -30,12 +30,6 @@ pub struct Features {
     pub matrix_side: u32,
 }
 
-/// Returns the features of this machine's adapters, in index order.
-#[async_recursion(?Send)]
-pub async fn features() -> Vec<Features> {
-    enumerate().await.unwrap_or_default().iter().map(Features::of).collect()
-}
-
 /// Adapter properties that training depends on, as reported before the adapter is opened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Details {
@@ -94,20 +88,14 @@ pub async fn details() -> Vec<Details> {
 
 impl Details {
     fn of(adapter: &wgpu::Adapter) -> Self {
-        let info = adapter.get_info();
+        let wgpu::AdapterInfo { vendor, device, device_pci_bus_id, .. } = adapter.get_info();
+        let pci_bus_id = Some(device_pci_bus_id).filter(|id| !id.is_empty());
         Self {
             adapter: describe(adapter),
-            identity: Identity::of(&info),
+            identity: Identity { vendor, device, pci_bus_id },
             features: Features::of(adapter),
             limits: Limits::of(&adapter.limits()),
         }
-    }
-}
-
-impl Identity {
-    fn of(info: &wgpu::AdapterInfo) -> Self {
-        let pci_bus_id = Some(info.device_pci_bus_id.clone()).filter(|id| !id.is_empty());
-        Self { vendor: info.vendor, device: info.device, pci_bus_id }
     }
 }
 

@@ -26,7 +26,7 @@ impl Buffers {
         staging_bytes: &[u64],
         contents: Option<&Contents<'_>>,
     ) -> Result<Self> {
-        let largest = device.largest_buffer_bytes();
+        let largest = device.device.limits().max_buffer_size;
         if let Some(plan) = plans.iter().find(|plan| plan.bytes > largest) {
             return Err(EngineError::DoesNotFit {
                 what: format!("the buffer `{}`", plan.name),
@@ -114,7 +114,7 @@ fn create_staging(device: &GpuDevice, label: &str, bytes: u64) -> wgpu::Buffer {
     create_buffer(device, label, bytes, wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ)
 }
 
-fn create_buffer(device: &GpuDevice, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+pub(super) fn create_buffer(device: &GpuDevice, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
     let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some(label),
         size: bytes,

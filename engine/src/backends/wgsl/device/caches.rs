@@ -1,4 +1,4 @@
-//! What a device keeps for later trainers: compiled kernels, and the buffers of the data set.
+//! Caches of a device for later trainers: compiled kernels, and the buffers of the data set.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

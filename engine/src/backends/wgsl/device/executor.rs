@@ -5,7 +5,7 @@ use shaders::Access;
 use shaders::params::Step;
 
 use super::GpuDevice;
-use super::buffer::{Buffers, map};
+use super::buffer::{Buffers, create_buffer, map};
 use super::caches::{Pipeline, Pipelines, layout_entry};
 use crate::backends::wgsl::recording::{BufferRange, Dispatch, PARAMS, Recording, STEP_STRIDE_BYTES, STEPS};
 use crate::error::{EngineError, Result};
@@ -223,14 +223,8 @@ impl Timestamps {
         if !device.has_timestamps {
             return Ok(None);
         }
-        let buffer = |label, usage| {
-            device.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some(label),
-                size: u64::from(TIMESTAMPS) * TIMESTAMP_BYTES,
-                usage,
-                mapped_at_creation: false,
-            })
-        };
+        let bytes = u64::from(TIMESTAMPS) * TIMESTAMP_BYTES;
+        let buffer = |label, usage| create_buffer(device, label, bytes, usage);
         let made = device.watched(|| Self {
             queries: device.device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: Some("timestamps"),

@@ -224,10 +224,6 @@ impl GpuDevice {
         limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
     }
 
-    pub(crate) fn largest_buffer_bytes(&self) -> u64 {
-        self.device.limits().max_buffer_size
-    }
-
     /// Submits commands and returns a future that resolves when the device has finished everything submitted so far.
     pub(crate) fn submit(&self, commands: wgpu::CommandBuffer) -> impl Future<Output = Result<()>> + use<> {
         let index = self.queue.submit([commands]);

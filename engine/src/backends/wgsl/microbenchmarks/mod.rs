@@ -58,11 +58,9 @@ pub async fn measure(
             report.cancelled = true;
             return Ok(report);
         }
-        let (peak, found) = kind.measure(&lab).await?;
-        if let Some(found) = found {
+        if let Some(found) = kind.measure(&lab, &mut report.peaks).await? {
             gauge = Some(Box::new(found));
         }
-        kind.put(peak, &mut report.peaks);
     }
     let mut rates = ProductRates::new(report.peaks.arithmetic.as_ref().map(|peak| peak.value), gauge);
     for product in &products {

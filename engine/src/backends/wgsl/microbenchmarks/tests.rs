@@ -159,8 +159,3 @@ fn cancelled_runs_keep_finished_measurements() {
     let launches = report.peaks.launches.unwrap();
     assert!(launches.value > 100.0, "{launches:?}");
 }
-
-#[test]
-fn matrix_products_have_thirteen_sizes() {
-    assert_eq!(sizes(Suite::Gemm).len(), 13);
-}
