@@ -16,7 +16,6 @@ use async_recursion::async_recursion;
 use results::Precision;
 use std::rc::Rc;
 
-use super::choices::Choices;
 use super::device::GpuDevice;
 use crate::backends::adapter::AdapterChoice;
 use crate::clock::Clock;
@@ -25,7 +24,7 @@ use crate::measure::{self, Event, Observer};
 use lab::Lab;
 pub use peaks::Gauge;
 pub use product::Request;
-use product::{LayerPass, ProductRates};
+use product::{LayerPass, ProductBenchmark};
 pub use profile::{Cost, Launch, Profile, profile};
 pub use results::kernels::{
     Difference, Entry, Figures, KernelReport, Outcome, Pass, Peak, Peaks, Suite, Timing, Tried, Unit,
@@ -49,7 +48,6 @@ pub async fn measure(
     let products: Vec<LayerPass> = request.suites.iter().flat_map(|suite| products(*suite, emulated)).collect();
     let peaks_wanted = peaks::wanted(&request.suites);
     let lab = Lab { device: Rc::clone(&device), clock };
-    let mut choices = Choices::new(device.abilities);
     let mut announcer = Announcer { observer, started: 0, count: peaks_wanted.len() + products.len() };
     let mut report = KernelReport::new(device.adapter().clone());
     let mut gauge: Option<Box<dyn measure::Gauge>> = None;
@@ -62,14 +60,14 @@ pub async fn measure(
             gauge = Some(Box::new(found));
         }
     }
-    let mut rates = ProductRates::new(report.peaks.arithmetic.as_ref().map(|peak| peak.value), gauge);
+    let peak = report.peaks.arithmetic.as_ref().map(|peak| peak.value);
+    let mut benchmark = ProductBenchmark::new(&lab, request, peak, gauge);
     for product in &products {
         if !announcer.start(&product.title()) {
             report.cancelled = true;
             return Ok(report);
         }
-        let entry = product::measure(&lab, product, request, &mut rates, &mut choices, announcer.observer).await?;
-        report.entries.push(entry);
+        report.entries.push(benchmark.measure(product, announcer.observer).await?);
     }
     report.cancelled = announcer.observer.cancelled();
     Ok(report)
