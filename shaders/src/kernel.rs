@@ -52,7 +52,7 @@ impl Kernel {
         let mut parts = vec![form.stored.source()];
         if self.multiplies_blocks() {
             let matrices = form.matrices.unwrap_or_default();
-            parts.insert(0, matrices.extension());
+            parts.insert(0, if matrices == Matrices::Plain { "" } else { "enable wgpu_cooperative_matrix;" });
             parts.push(matrices.source());
         }
         parts.extend(self.sources);
@@ -133,14 +133,6 @@ impl Matrices {
         }
     }
 
-    /// Returns the directive at the beginning of a module that enables the matrix units.
-    const fn extension(self) -> &'static str {
-        match self {
-            Self::Plain => "",
-            Self::Eight | Self::Sixteen => "enable wgpu_cooperative_matrix;",
-        }
-    }
-
     const fn source(self) -> &'static str {
         match self {
             Self::Plain => wgsl!("shared", "matrix_plain"),
@@ -185,23 +177,13 @@ impl Stored {
     /// treatment of subnormal numbers. A value that is too large may become anything.
     #[must_use]
     pub fn is_rounding(self, value: f32, stored: f32) -> bool {
+        // The distance between adjacent numbers from 1 to 2, and the smallest normal number.
+        let (unit, smallest) = match self {
+            Self::F32 => (f32::EPSILON, f32::MIN_POSITIVE),
+            Self::F16 => (1.0 / 1024.0, 1.0 / 16_384.0),
+        };
         let too_large = value.is_nan() || value.abs() > self.largest();
-        too_large || (stored - value).abs() <= (value.abs() * self.unit()).max(self.smallest_normal())
-    }
-
-    /// Returns the distance between adjacent numbers from 1 to 2.
-    const fn unit(self) -> f32 {
-        match self {
-            Self::F32 => f32::EPSILON,
-            Self::F16 => 1.0 / 1024.0,
-        }
-    }
-
-    const fn smallest_normal(self) -> f32 {
-        match self {
-            Self::F32 => f32::MIN_POSITIVE,
-            Self::F16 => 1.0 / 16_384.0,
-        }
+        too_large || (stored - value).abs() <= (value.abs() * unit).max(smallest)
     }
 
     /// Returns the declaration at the beginning of a module.

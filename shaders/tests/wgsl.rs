@@ -40,10 +40,6 @@ fn modules() -> impl Iterator<Item = (&'static Kernel, Form)> {
     KERNELS.iter().flat_map(|kernel| kernel.forms().into_iter().map(move |form| (kernel, form)))
 }
 
-fn bound(variable: &naga::GlobalVariable) -> Option<(u32, u32)> {
-    variable.binding.map(|b| (b.group, b.binding))
-}
-
 fn files(folder: &str) -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let names: BTreeSet<String> = std::fs::read_dir(folder)
@@ -146,7 +142,7 @@ fn storage_buffers_are_those_of_the_registry() {
             .iter()
             .filter_map(|(_, variable)| match variable.space {
                 AddressSpace::Storage { access } => {
-                    let (group, binding) = bound(variable).expect("storage is bound");
+                    let naga::ResourceBinding { group, binding } = variable.binding.expect("storage is bound");
                     assert_eq!(group, 0, "{}", kernel.name);
                     assert!(matches!(module.types[variable.ty].inner, TypeInner::Array { .. }), "{}", kernel.name);
                     let write = access.contains(StorageAccess::STORE);

@@ -23,8 +23,8 @@ use crate::{secrets, validation};
 const LOST_ANSWER_SECONDS: f64 = 600.0;
 /// Maximum number of deletion secrets of a run: the first one, and those for lost answers.
 const MAX_SECRETS: u32 = 5;
-/// Limits blocking work. A record that is being parsed takes up to sixteen times its length in memory.
-static ASIDE: Semaphore = Semaphore::const_new(4);
+/// Limits blocking work. A record that is being checked takes up to 35 times its length in memory.
+static ASIDE: Semaphore = Semaphore::const_new(2);
 
 pub(crate) async fn start(
     State(leaderboard): State<Leaderboard>,

@@ -4,6 +4,7 @@ use std::path::Path;
 #[cfg(target_os = "linux")]
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
 use crate::support::rehearsal::HONEST;
 use crate::support::*;
 use crate::upkeep::ids;

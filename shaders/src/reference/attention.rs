@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::dot::dot;
-use super::store_gradient;
+use super::epilogue::store_gradient;
 use crate::Real;
 use crate::params::{Attention, Step};
 

@@ -1,4 +1,4 @@
-use super::{finish, store_gradient};
+use super::epilogue::{finish, gelu, gelu_slope, store_gradient};
 use crate::Real;
 use crate::params::{Add, Blend, Elementwise, Embedding, Position, Step};
 
@@ -36,51 +36,6 @@ pub fn blend<T: Real>(params: &Blend, x: &[T], sum: &mut [T]) {
     for (sum, &x) in sum.iter_mut().zip(x) {
         *sum = if params.first == 1 { weight * x } else { *sum + weight * x };
     }
-}
-
-/// `erf(x)`, from a series whose terms are all of one sign, so that nothing cancels:
-/// `2/√π·exp(-x²)·Σ 2ⁿ·x²ⁿ⁺¹ / (1·3·5·…·(2n+1))`.
-///
-/// Abramowitz and Stegun, "Handbook of Mathematical Functions", 1964, formula 7.1.6.
-pub(super) fn error_function<T: Real>(x: T) -> T {
-    let real = T::from_f64;
-    // Beyond six the difference to one is smaller than double precision can tell.
-    if x > real(6.0) {
-        return T::ONE;
-    }
-    if x < real(-6.0) {
-        return T::ZERO - T::ONE;
-    }
-    let (mut term, mut sum) = (x, x);
-    // At six it takes 96 terms until they no longer change the sum.
-    for n in 1..=100 {
-        term *= real(2.0) * x * x / real(f64::from(2 * n + 1));
-        let before = sum;
-        sum += term;
-        if sum == before {
-            break;
-        }
-    }
-    real(std::f64::consts::FRAC_2_SQRT_PI) * (T::ZERO - x * x).exp() * sum
-}
-
-/// The normal distribution's `Φ(x)`.
-fn normal_distribution<T: Real>(x: T) -> T {
-    T::from_f64(0.5) * (T::ONE + error_function(x * T::from_f64(std::f64::consts::FRAC_1_SQRT_2)))
-}
-
-/// `x·Φ(x)`. Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016.
-pub(super) fn gelu<T: Real>(x: T) -> T {
-    x * normal_distribution(x)
-}
-
-/// Slope of [`gelu`] at its argument: `Φ(x) + x·φ(x)`, φ the normal density.
-pub(super) fn gelu_slope<T: Real>(x: T) -> T {
-    let half = T::from_f64(0.5);
-    let density = half
-        * T::from_f64(std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2)
-        * (T::ZERO - half * x * x).exp();
-    normal_distribution(x) + x * density
 }
 
 /// Twin of `gelu_forward.wgsl`: `y = epilogue(gelu(x))`.
@@ -178,30 +133,4 @@ fn words<T: Real>(params: &Embedding, ids: &[T]) -> impl Iterator<Item = usize> 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "word numbers are small whole numbers")]
 fn to_index<T: Real>(id: T) -> usize {
     id.to_f64() as usize
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn error_function_equals_the_tables() {
-        // Abramowitz and Stegun, table 7.1, and DLMF 7.6.1 for the smallest.
-        let table = [
-            (0.0, 0.0),
-            (1e-9, 1.128_379_167_095_512_6e-9),
-            (0.5, 0.520_499_877_813_046_5),
-            (1.0, 0.842_700_792_949_714_9),
-            (2.0, 0.995_322_265_018_952_7),
-            (3.0, 0.999_977_909_503_001_4),
-            (5.0, 0.999_999_999_998_462_5),
-            (7.0, 1.0),
-        ];
-        for (x, expected) in table {
-            for sign in [1.0, -1.0] {
-                let found: f64 = error_function(sign * x);
-                assert!((found - sign * expected).abs() <= 2e-15 * expected, "erf({x}) is {found}, not {expected}");
-            }
-        }
-    }
 }

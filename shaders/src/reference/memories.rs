@@ -1,7 +1,7 @@
 //! Layers of memory networks.
 
 use super::dot::dot;
-use super::{finish, store_gradient};
+use super::epilogue::{finish, store_gradient};
 use crate::Real;
 use crate::params::{ChannelSoftmax, Concatenate, PixelProducts, SentenceSum, Step, Transpose};
 

@@ -1,7 +1,6 @@
 use std::ops::Range;
 
-use super::elementwise::gelu_slope;
-use super::{activate, finish, store_gradient};
+use super::epilogue::{activate, finish, gelu_slope, store_gradient};
 use crate::Real;
 use crate::params::{BatchNorm, LayerNorm, LocalResponse, Step, activation};
 

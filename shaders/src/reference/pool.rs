@@ -1,4 +1,4 @@
-use super::{finish, store_gradient};
+use super::epilogue::{finish, store_gradient};
 use crate::Real;
 use crate::params::{Pool, Step};
 

@@ -1,5 +1,5 @@
 use super::dot::{ROWS, add_products, add_transposed_products, products_of_transposed};
-use super::{finish, store_gradient};
+use super::epilogue::{finish, store_gradient};
 use crate::Real;
 use crate::params::{Conv2d, Dense, NO_BIAS, Step};
 

@@ -1,7 +1,7 @@
 //! Recurrent layers.
 
 use super::dot::{add_products, transpose};
-use super::{activate, finish};
+use super::epilogue::{activate, finish};
 use crate::Real;
 use crate::params::{Recurrent, Step, activation};
 

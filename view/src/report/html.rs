@@ -77,7 +77,7 @@ pub(crate) fn page(document: &Document) -> String {
                     ol { @for section in &document.sections { li { a href=(format!("#{}", id(&section.title))) { (section.title) } } } }
                 }
                 main id="main" tabindex="-1" { @for section in sections { (section) } }
-                footer { p { "MadeRun by " code { "native-runner report" } ". The file is self-contained." } }
+                footer { p { "Made by " code { "native-runner report" } ". The file is self-contained." } }
             }
         }
     };

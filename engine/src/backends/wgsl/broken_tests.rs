@@ -5,8 +5,8 @@ use std::mem::replace;
 use results::{Compared, Disagreement, Precision};
 
 use super::WgslBackend;
+use super::choices::Choices;
 use super::plan::{Omission, Plan, TrainingSetup};
-use super::tuning::Choices;
 use super::workload_tests::{job_with_test, open_gpu};
 use crate::backends::reference::ReferenceBackend;
 use crate::error::{EngineError, Result};

@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod broken_tests;
 mod builder;
+mod choices;
+mod contents;
 mod device;
 #[cfg(test)]
 mod kernel_tests;
@@ -30,15 +32,15 @@ use async_trait::async_trait;
 use results::{Adapter, InputMode, Precision};
 use sha2::{Digest, Sha256};
 
-use super::{Keeper, Opening};
+use super::opening::{Keeper, Opening};
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::measure::Gauge;
 use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
+use choices::Choices;
 use device::GpuDevice;
 use plan::{Plan, TrainingSetup};
 use trainer::WgslTrainer;
-use tuning::Choices;
 
 /// Name that selects this backend.
 pub const NAME: &str = super::list::WGSL;

@@ -1,75 +1,31 @@
 //! Plan of a job as plain data: buffers, and recordings of the launches of a step.
 
 mod arenas;
-mod contents;
+mod gather;
 mod gradient_parts;
 mod input;
 mod layers;
+mod planner;
 mod products;
 mod ranges;
+mod update;
 pub(super) mod weight_gradient;
 
-use half::f16;
-use results::InputMode;
-use shaders::Stored;
-use shaders::params::{Blend, MAX_HEAD_SIZE, Softmax, StepResult};
+use shaders::params::{Blend, Softmax};
 
-use super::builder::Builder;
-use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
+use super::choices::Choices;
+use super::layout::{CHANNEL_ALIGNMENT, TensorLayout};
 use super::products::Product;
 use super::recording::{BufferPlan, BufferRange, Recording};
-use super::tuning::Choices;
 use crate::backends::sharing::most_rows;
 use crate::error::{EngineError, Result};
-use crate::model::{Model, ModelError, Stage, StageKind, Stages, Words};
+use crate::model::{Stage, StageKind};
 use crate::trainer::{EvaluationSet, TrainingJob};
 use crate::training::Loss;
-pub(super) use arenas::Arenas;
-use arenas::gradient_scale;
-pub(super) use contents::Contents;
-use input::BatchInput;
+use arenas::Arenas;
 pub(super) use input::Streamed;
-
-/// Number of steps whose results fit on the device before they are read: a whole window on any but the fastest device.
-pub(super) const RESULT_SLOTS: u32 = 65_536;
-/// Number of rows in the step table. Rows are overwritten after earlier submissions have read them.
-pub(super) const STEP_ROWS: u32 = 1024;
-/// Minimum number of samples per test batch, because the batches of some recipes are tiny.
-const MIN_TEST_ROWS: u32 = 100;
-
-/// Settings of training that are not part of the job.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TrainingSetup {
-    /// Number of devices that share each batch.
-    pub(super) devices: u32,
-    /// Time at which devices exchange their gradients.
-    pub(super) exchanging: Exchanging,
-    pub(super) input: InputMode,
-}
-
-/// Time at which devices that share each batch exchange their gradients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Exchanging {
-    /// All gradients together, after the backward pass.
-    Afterwards,
-    /// In parts, each as soon as it is computed, while the devices compute the others.
-    WhileComputing,
-}
-
-impl TrainingSetup {
-    /// One device, which holds the data set.
-    pub(super) const STANDARD: Self =
-        Self { devices: 1, exchanging: Exchanging::Afterwards, input: InputMode::Resident };
-
-    /// One of several devices that share each batch.
-    pub(super) fn of_devices(devices: u32, exchanging: Exchanging) -> Self {
-        Self { devices, exchanging, ..Self::STANDARD }
-    }
-
-    pub(super) fn of_input(input: InputMode) -> Self {
-        Self { input, ..Self::STANDARD }
-    }
-}
+pub(super) use planner::{Exchanging, RESULT_SLOTS, STEP_ROWS, TrainingSetup};
+use planner::{LayerPhase, Planner};
 
 /// Buffers and commands of a device for one job.
 pub(super) struct Plan {
@@ -191,101 +147,7 @@ impl Plan {
     }
 }
 
-/// A plan in the making.
-struct Planner<'a> {
-    job: &'a TrainingJob,
-    choices: &'a Choices,
-    stages: Stages,
-    tensors: Vec<TensorLayout>,
-    builder: Builder,
-    arenas: Arenas,
-    input: BatchInput,
-    results: BufferRange,
-    labels: BufferRange,
-    values: Vec<ValueBuffers>,
-    /// Buffers that each stage keeps from its forward to its backward pass, by output value.
-    kept: Vec<Vec<BufferRange>>,
-    /// True for each tensor with a gradient in the arena from an earlier stage that shares it.
-    has_gradient: Vec<bool>,
-    /// Sum of the logits of all views, allocated on first use.
-    blended: Option<BufferRange>,
-    /// Number of samples in the current recording.
-    rows: u32,
-    test_rows: u32,
-    gradient_scale: f32,
-    /// Exchange of several devices that share each batch; `None` for one.
-    exchanging: Option<Exchanging>,
-}
-
-/// A pass through all layers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LayerPhase {
-    Training,
-    Test,
-    /// Another view of test samples.
-    AnotherView,
-    Backward,
-}
-
-struct ValueBuffers {
-    /// Index of the buffer with the values.
-    values: usize,
-    /// Index of the buffer with their gradient; `None` for the data.
-    gradient: Option<usize>,
-    /// True once a stage of the backward pass has written the gradient.
-    contributed: bool,
-}
-
-impl<'a> Planner<'a> {
-    fn new(job: &'a TrainingJob, setup: TrainingSetup, largest_binding: u64, choices: &'a Choices) -> Result<Self> {
-        let stages = job.model.stages(job.dropout)?;
-        let stored = choices.abilities.stored;
-        check_limits(&job.model, &stages, stored)?;
-        let tensors = tensor_layouts(&job.model, &stages)?;
-        let mut builder = Builder::new(STEP_ROWS);
-        let batch = most_rows(job.batches.batch_size, setup.devices);
-        let most = u32::try_from(largest_binding / max_bytes_per_sample(&stages)).unwrap_or(u32::MAX);
-        let test_rows = batch.max(MIN_TEST_ROWS.min(job.data.test.samples()).min(most));
-        let results = builder.zeros("results", u64::from(RESULT_SLOTS) * size_of::<StepResult>() as u64);
-        let arenas = Arenas::new(job, &tensors, &stages, stored, &mut builder);
-        let labels = builder.floats("batch labels", u64::from(test_rows));
-        let input = BatchInput::new(job, &stages, setup.input, largest_binding, &mut builder)?;
-        let mut values = Vec::with_capacity(stages.values.len());
-        for (index, value) in stages.values.iter().enumerate() {
-            let features = u64::from(value.stored_features(CHANNEL_ALIGNMENT));
-            let name = if index == 0 { "batch" } else { "activation" };
-            let mut buffer = |name, rows: u32| builder.zeros(name, stored.bytes() * u64::from(rows) * features).buffer;
-            let gradient = (index > 0).then(|| buffer("activation gradient", batch));
-            let values_buffer = buffer(name, test_rows);
-            values.push(ValueBuffers { values: values_buffer, gradient, contributed: false });
-        }
-        // The kernel of the loss writes a gradient of zeros for each row of a test.
-        if let Some(logits) = values.last_mut() {
-            let features = u64::from(stages.logits().stored_features(CHANNEL_ALIGNMENT));
-            let bytes = stored.bytes() * u64::from(test_rows) * features;
-            logits.gradient = Some(builder.zeros("logits gradient", bytes).buffer);
-        }
-        Ok(Self {
-            kept: vec![Vec::new(); stages.values.len()],
-            has_gradient: vec![false; tensors.len()],
-            blended: None,
-            job,
-            choices,
-            stages,
-            tensors,
-            builder,
-            arenas,
-            input,
-            results,
-            labels,
-            values,
-            rows: 0,
-            test_rows,
-            gradient_scale: gradient_scale(job, stored),
-            exchanging: (setup.devices > 1).then_some(setup.exchanging),
-        })
-    }
-
+impl Planner<'_> {
     /// Records the classification of a batch of test samples over all of their views.
     fn evaluation(&mut self, set: EvaluationSet) -> Recording {
         self.arenas.round_tested_weights(self.results, &mut self.builder);
@@ -386,41 +248,6 @@ impl<'a> Planner<'a> {
         // A single workgroup keeps the sums in its memory.
         self.builder.dispatch("softmax_cross_entropy", &params, &bindings, 1);
     }
-}
-
-/// Returns the largest number of bytes per sample in any buffer.
-fn max_bytes_per_sample(stages: &Stages) -> u64 {
-    let values = stages.values.iter().map(|value| value.stored_features(CHANNEL_ALIGNMENT));
-    let gates = stages.stages.iter().map(|stage| {
-        let StageKind::Recurrent(cell) = stage.kind else { return 0 };
-        let params = stages.sized(stage, 1, CHANNEL_ALIGNMENT).recurrent(cell);
-        cell.gates() * params.sequences * params.steps * params.stored_units
-    });
-    4 * u64::from(values.chain(gates).max().unwrap_or(1))
-}
-
-/// Refuses layers that the kernels cannot hold.
-fn check_limits(model: &Model, stages: &Stages, stored: Stored) -> Result<(), ModelError> {
-    for (layer, stage) in stages.stages.iter().enumerate() {
-        let channels = stages.output(stage).shape.channels;
-        let reason = match stage.kind {
-            StageKind::Attention { heads } if channels / heads > MAX_HEAD_SIZE => {
-                format!("heads of {} channels; the kernels hold {MAX_HEAD_SIZE} at most", channels / heads)
-            }
-            // Word numbers are stored like activations, and whole numbers are exact up to this limit.
-            StageKind::Embedding(Words { vocabulary, .. })
-                if stored == Stored::F16 && vocabulary > 1 << f16::MANTISSA_DIGITS =>
-            {
-                format!(
-                    "a vocabulary of {vocabulary} words; in f16 the kernels hold {} at most",
-                    1 << f16::MANTISSA_DIGITS
-                )
-            }
-            _ => continue,
-        };
-        return Err(ModelError::Unsupported { model: model.name, layer, reason });
-    }
-    Ok(())
 }
 
 #[cfg(test)]

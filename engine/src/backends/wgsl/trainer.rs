@@ -6,14 +6,15 @@ use results::StateBytes;
 use shaders::Stored;
 use shaders::params::Step;
 
+use super::choices::Choices;
+use super::contents::Contents;
 use super::device::GpuDevice;
 use super::device::buffer::Buffers;
 use super::device::executor::{Commands, Executor};
 use super::layout::{arena_of, bytes_of};
 use super::pace::Pace;
-use super::plan::{Contents, Plan, RESULT_SLOTS, TrainingSetup};
+use super::plan::{Plan, RESULT_SLOTS, TrainingSetup};
 use super::recording::{BufferRange, JobPart, Recording};
-use super::tuning::Choices;
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};

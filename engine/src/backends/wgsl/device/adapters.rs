@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use shaders::{Form, Matrices, Stored};
 
 #[cfg(target_arch = "wasm32")]
-use super::answer;
+use super::answer::answer;
 use crate::error::Result;
 
 /// Returns the adapters of this machine, in index order.
@@ -88,20 +88,14 @@ pub async fn details() -> Vec<Details> {
 
 impl Details {
     fn of(adapter: &wgpu::Adapter) -> Self {
-        let info = adapter.get_info();
+        let wgpu::AdapterInfo { vendor, device, device_pci_bus_id, .. } = adapter.get_info();
+        let pci_bus_id = Some(device_pci_bus_id).filter(|id| !id.is_empty());
         Self {
             adapter: describe(adapter),
-            identity: Identity::of(&info),
+            identity: Identity { vendor, device, pci_bus_id },
             features: Features::of(adapter),
             limits: Limits::of(&adapter.limits()),
         }
-    }
-}
-
-impl Identity {
-    fn of(info: &wgpu::AdapterInfo) -> Self {
-        let pci_bus_id = Some(info.device_pci_bus_id.clone()).filter(|id| !id.is_empty());
-        Self { vendor: info.vendor, device: info.device, pci_bus_id }
     }
 }
 

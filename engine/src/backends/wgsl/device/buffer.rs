@@ -1,13 +1,11 @@
-use std::cell::RefCell;
 use std::ops::Deref;
-use std::sync::{Arc, Weak};
 
 use futures_channel::oneshot;
 
-use super::{GpuDevice, answer};
-use crate::backends::wgsl::plan::Contents;
-use crate::backends::wgsl::recording::{BufferContents, BufferPlan, BufferRange, JobPart};
-use crate::data::DataSet;
+use super::GpuDevice;
+use super::answer::answer;
+use crate::backends::wgsl::contents::Contents;
+use crate::backends::wgsl::recording::{BufferContents, BufferPlan, BufferRange};
 use crate::error::{EngineError, Result};
 
 /// Device buffers of a plan, in the plan's order.
@@ -28,7 +26,7 @@ impl Buffers {
         staging_bytes: &[u64],
         contents: Option<&Contents<'_>>,
     ) -> Result<Self> {
-        let largest = device.largest_buffer_bytes();
+        let largest = device.device.limits().max_buffer_size;
         if let Some(plan) = plans.iter().find(|plan| plan.bytes > largest) {
             return Err(EngineError::DoesNotFit {
                 what: format!("the buffer `{}`", plan.name),
@@ -116,7 +114,7 @@ fn create_staging(device: &GpuDevice, label: &str, bytes: u64) -> wgpu::Buffer {
     create_buffer(device, label, bytes, wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ)
 }
 
-fn create_buffer(device: &GpuDevice, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+pub(super) fn create_buffer(device: &GpuDevice, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
     let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some(label),
         size: bytes,
@@ -175,36 +173,5 @@ pub(super) fn map(
         mapped.map_err(|_| lost("the driver gave no answer".to_owned()))?.map_err(|error| lost(error.to_string()))?;
         let view = Some(staging.get_mapped_range(0..bytes).map_err(|error| lost(error.to_string()))?);
         Ok(ReadBack { view, staging })
-    }
-}
-
-/// Buffers of the most recent data set, uploaded once for all networks that train on it.
-///
-/// A weak reference identifies the data set without keeping the host's copy alive.
-#[derive(Default)]
-pub(crate) struct DataSets(RefCell<Vec<(Weak<DataSet>, JobPart, wgpu::Buffer)>>);
-
-impl DataSets {
-    /// Returns the buffer with a part of `data`, creating it with `make` if necessary. Releases the buffers of other
-    /// data sets, which trainers may keep alive.
-    pub(crate) fn get(
-        &self,
-        data: &Arc<DataSet>,
-        part: JobPart,
-        make: impl FnOnce() -> Result<wgpu::Buffer>,
-    ) -> Result<wgpu::Buffer> {
-        let mut buffers = self.0.borrow_mut();
-        // While a weak reference exists, no other data set can get the same address.
-        buffers.retain(|(of, ..)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(data)));
-        if let Some((.., found)) = buffers.iter().find(|(_, of_part, _)| *of_part == part) {
-            return Ok(found.clone());
-        }
-        let buffer = make()?;
-        buffers.push((Arc::downgrade(data), part, buffer.clone()));
-        Ok(buffer)
-    }
-
-    pub(crate) fn clear(&self) {
-        self.0.borrow_mut().clear();
     }
 }

@@ -1,5 +1,3 @@
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::ops::Range;
 
@@ -7,7 +5,8 @@ use shaders::Access;
 use shaders::params::Step;
 
 use super::GpuDevice;
-use super::buffer::{Buffers, map};
+use super::buffer::{Buffers, create_buffer, map};
+use super::caches::{Pipeline, Pipelines, layout_entry};
 use crate::backends::wgsl::recording::{BufferRange, Dispatch, PARAMS, Recording, STEP_STRIDE_BYTES, STEPS};
 use crate::error::{EngineError, Result};
 
@@ -137,26 +136,7 @@ fn bind(
     device.device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
 }
 
-/// Pipelines compiled since the device was opened, by kernel and constants.
-pub(crate) struct Pipelines {
-    by_key: RefCell<HashMap<String, Pipeline>>,
-    step_layout: wgpu::BindGroupLayout,
-}
-
-#[derive(Clone)]
-struct Pipeline {
-    pipeline: wgpu::ComputePipeline,
-    layout: wgpu::BindGroupLayout,
-}
-
 impl Pipelines {
-    pub(crate) fn new(device: &wgpu::Device) -> Self {
-        let step_size = NonZeroU64::new(size_of::<Step>() as u64);
-        let step_entry = layout_entry(0, wgpu::BufferBindingType::Uniform, true, step_size);
-        let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some("step"), entries: &[step_entry] };
-        Self { by_key: RefCell::default(), step_layout: device.create_bind_group_layout(&descriptor) }
-    }
-
     /// Compiles the kernels of a recording that are not in the cache.
     pub(crate) async fn compile(&self, device: &GpuDevice, recording: &Recording) -> Result<()> {
         for dispatch in &recording.dispatches {
@@ -178,20 +158,6 @@ fn name_kernel(key: &str, error: EngineError) -> EngineError {
         EngineError::DeviceRefused { message } => EngineError::DeviceRefused { message: named(message) },
         EngineError::OutOfMemory { message } => EngineError::OutOfMemory { message: named(message) },
         other => other,
-    }
-}
-
-fn layout_entry(
-    binding: u32,
-    ty: wgpu::BufferBindingType,
-    has_dynamic_offset: bool,
-    min_binding_size: Option<NonZeroU64>,
-) -> wgpu::BindGroupLayoutEntry {
-    wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size },
-        count: None,
     }
 }
 
@@ -257,14 +223,8 @@ impl Timestamps {
         if !device.has_timestamps {
             return Ok(None);
         }
-        let buffer = |label, usage| {
-            device.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some(label),
-                size: u64::from(TIMESTAMPS) * TIMESTAMP_BYTES,
-                usage,
-                mapped_at_creation: false,
-            })
-        };
+        let bytes = u64::from(TIMESTAMPS) * TIMESTAMP_BYTES;
+        let buffer = |label, usage| create_buffer(device, label, bytes, usage);
         let made = device.watched(|| Self {
             queries: device.device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: Some("timestamps"),

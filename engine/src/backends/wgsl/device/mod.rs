@@ -2,7 +2,9 @@
 //! tests can read without a GPU.
 
 pub(super) mod adapters;
+mod answer;
 pub(super) mod buffer;
+mod caches;
 pub(super) mod executor;
 #[cfg(not(target_arch = "wasm32"))]
 mod waiter;
@@ -15,15 +17,15 @@ use futures_channel::oneshot;
 use results::{Adapter, Feature, Precision};
 use shaders::{Form, Matrices, Stored};
 
-use crate::backends::AdapterChoice;
+use crate::backends::adapter::AdapterChoice;
 #[cfg(test)]
 use crate::backends::wgsl::plan::Omission;
 use crate::backends::wgsl::variants::Abilities;
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use adapters::{Features, choose_form, compatibility_limits, describe, enumerate};
-use buffer::DataSets;
-use executor::Pipelines;
+use answer::answer;
+use caches::{DataSets, Pipelines};
 #[cfg(not(target_arch = "wasm32"))]
 use waiter::Waiter;
 
@@ -222,10 +224,6 @@ impl GpuDevice {
         limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
     }
 
-    pub(crate) fn largest_buffer_bytes(&self) -> u64 {
-        self.device.limits().max_buffer_size
-    }
-
     /// Submits commands and returns a future that resolves when the device has finished everything submitted so far.
     pub(crate) fn submit(&self, commands: wgpu::CommandBuffer) -> impl Future<Output = Result<()>> + use<> {
         let index = self.queue.submit([commands]);
@@ -412,36 +410,6 @@ impl DriverFault {
             Self::OutOfMemory(message) => EngineError::OutOfMemory { message },
             Self::Lost(message) => EngineError::DeviceLost { message },
             Self::Refused(message) => EngineError::DeviceRefused { message },
-        }
-    }
-}
-
-/// Timeout of a wait in browsers: longer than any submission or kernel compilation.
-#[cfg(target_arch = "wasm32")]
-const MAX_WAIT_SECONDS: u32 = 120;
-
-/// Waits for the device's answer to the request that `when` names.
-///
-/// The wait has a timeout only in browsers, where users could neither notice nor end it.
-///
-/// # Errors
-/// In browsers, no answer within two minutes.
-async fn answer<T>(when: &'static str, answer: impl Future<Output = T>) -> Result<T> {
-    #[cfg(not(target_arch = "wasm32"))]
-    {
-        let _ = when;
-        Ok(answer.await)
-    }
-    #[cfg(target_arch = "wasm32")]
-    {
-        use futures_util::future::{Either, select};
-        use gloo_timers::future::TimeoutFuture;
-
-        let limit = TimeoutFuture::new(MAX_WAIT_SECONDS * 1000);
-        // The answer is polled first, so that it counts even if the machine slept past the timeout.
-        match select(std::pin::pin!(answer), limit).await {
-            Either::Left((answer, _)) => Ok(answer),
-            Either::Right(_) => Err(EngineError::NoAnswer { when, seconds: MAX_WAIT_SECONDS }),
         }
     }
 }

@@ -13,12 +13,12 @@ use super::{
 /// Generates sums that use each pixel of the second summand once or several times.
 fn sums() -> impl Strategy<Value = Add> {
     let repeats = prop_oneof![Just(1u32), 2u32..30];
-    (1u32..20, repeats, 1u32..5, 0u32..3).prop_map(|(pixels, repeats, fours, kind)| Add {
+    (1u32..20, repeats, 1u32..5, 0..ACTIVATIONS.len()).prop_map(|(pixels, repeats, fours, kind)| Add {
         pixels: pixels * repeats,
         channels: 4 * fours,
         repeats,
         epilogue: Epilogue {
-            activation: [activation::IDENTITY, activation::RELU, activation::TANH][kind as usize],
+            activation: ACTIVATIONS[kind],
             dropout_stream: if pixels % 3 == 0 { 0 } else { 1000 },
             dropout_rate: if pixels % 3 == 0 { 0.0 } else { 0.2 },
             accumulate: pixels % 2,

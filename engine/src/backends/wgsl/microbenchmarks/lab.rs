@@ -1,4 +1,4 @@
-//! Timing of repeated work.
+//! KernelTiming of repeated work.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -13,6 +13,7 @@ use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
 use super::super::pace::Pace;
 use super::super::recording::{BufferRange, Recording, STEPS, step_rows};
+use crate::backends::list::WGSL;
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::measure::{Contest, ContestRules, Event, Gauge, Observer, Participant, Repeatable, Window, WindowLength};
@@ -139,7 +140,7 @@ impl Bench {
         observer: &mut dyn Observer<Event>,
     ) -> Result<Option<KernelTiming>> {
         let (lab, latency) = (self.lab.clone(), self.latency);
-        let participants = vec![Participant::new(super::super::NAME, Some(self))];
+        let participants = vec![Participant::new(WGSL, Some(self))];
         let mut contest = Contest { participants, gauge, clock: lab.clock.as_ref(), observer };
         let (fewest_rounds, most_rounds) = (MIN_WINDOWS, WINDOWS);
         let window_seconds = WINDOW_SECONDS.max(LATENCIES_PER_WINDOW * latency);

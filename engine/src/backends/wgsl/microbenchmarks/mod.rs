@@ -17,30 +17,19 @@ use results::Precision;
 use std::rc::Rc;
 
 use super::device::GpuDevice;
-use super::tuning::Choices;
-use crate::backends::AdapterChoice;
+use crate::backends::adapter::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::measure::{self, Event, Observer};
 use lab::Lab;
 pub use peaks::Gauge;
-use product::{LayerPass, ProductRates};
+pub use product::Request;
+use product::{LayerPass, ProductBenchmark};
 pub use profile::{Cost, Launch, Profile, profile};
 pub use results::kernels::{
     Difference, Entry, KernelFigures, KernelOutcome, KernelReport, KernelSuite, KernelTiming, Pass, Peak, PeakUnit,
     Peaks, Tried,
 };
-
-/// Suites to measure, with the budget per entry.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Request {
-    /// Suites to measure. Suites of products include the arithmetic peak, which they need.
-    pub suites: Vec<KernelSuite>,
-    /// Time limit per entry. Entries whose minimum number of repetitions would exceed it are skipped.
-    pub budget_seconds: f64,
-    /// Memory limit per entry. Entries that would exceed it are skipped.
-    pub budget_bytes: u64,
-}
 
 /// Measures peaks and kernels on the adapter that matches `choice`.
 ///
@@ -60,7 +49,6 @@ pub async fn measure(
     let products: Vec<LayerPass> = request.suites.iter().flat_map(|suite| products(*suite, emulated)).collect();
     let peaks_wanted = peaks::wanted(&request.suites);
     let lab = Lab { device: Rc::clone(&device), clock };
-    let mut choices = Choices::new(device.abilities);
     let mut announcer = Announcer { observer, started: 0, count: peaks_wanted.len() + products.len() };
     let mut report = KernelReport::new(device.adapter().clone());
     let mut gauge: Option<Box<dyn measure::Gauge>> = None;
@@ -69,20 +57,18 @@ pub async fn measure(
             report.cancelled = true;
             return Ok(report);
         }
-        let (peak, found) = kind.measure(&lab).await?;
-        if let Some(found) = found {
+        if let Some(found) = kind.measure(&lab, &mut report.peaks).await? {
             gauge = Some(Box::new(found));
         }
-        kind.put(peak, &mut report.peaks);
     }
-    let mut rates = ProductRates::new(report.peaks.arithmetic.as_ref().map(|peak| peak.value), gauge);
+    let peak = report.peaks.arithmetic.as_ref().map(|peak| peak.value);
+    let mut benchmark = ProductBenchmark::new(&lab, request, peak, gauge);
     for product in &products {
         if !announcer.start(&product.title()) {
             report.cancelled = true;
             return Ok(report);
         }
-        let entry = product::measure(&lab, product, request, &mut rates, &mut choices, announcer.observer).await?;
-        report.entries.push(entry);
+        report.entries.push(benchmark.measure(product, announcer.observer).await?);
     }
     report.cancelled = announcer.observer.cancelled();
     Ok(report)

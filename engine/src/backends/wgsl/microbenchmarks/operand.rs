@@ -63,20 +63,3 @@ impl PlainSum {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_padding_is_zero() {
-        let operand = Operand { known: 3, ..Operand::full(1, 3, 4) };
-        let numbers = operand.numbers();
-        assert_eq!(numbers.len() as u64, operand.elements());
-        for (i, &number) in (0u32..).zip(&numbers) {
-            assert_eq!(number == 0.0, i % 4 == 3, "{i}");
-            assert_eq!(number, operand.at(i / 4, i % 4));
-        }
-        assert_ne!(numbers, Operand { stream: 2, ..operand }.numbers());
-    }
-}

@@ -9,7 +9,7 @@ use shaders::params::{PEAK_FMAS, PeakFma, PeakStream};
 
 use super::super::device::GpuDevice;
 use super::lab::{Bench, Lab, Work};
-use crate::backends::AdapterChoice;
+use crate::backends::adapter::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::measure::{self, Window};
@@ -62,17 +62,6 @@ pub(super) fn wanted(suites: &[KernelSuite]) -> Vec<PeakKind> {
 }
 
 impl PeakKind {
-    pub(super) fn put(self, peak: Peak, peaks: &mut Peaks) {
-        let place = match self {
-            Self::Arithmetic => &mut peaks.arithmetic,
-            Self::Copy => &mut peaks.copy,
-            Self::Read => &mut peaks.read,
-            Self::Launches => &mut peaks.launches,
-            Self::RoundTrip => &mut peaks.round_trip,
-        };
-        *place = Some(peak);
-    }
-
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Arithmetic => "Arithmetic, fused multiply-adds",
@@ -83,25 +72,29 @@ impl PeakKind {
         }
     }
 
-    /// Measures the peak. The arithmetic peak also returns its kernel.
-    pub(super) async fn measure(self, lab: &Lab) -> Result<(Peak, Option<Gauge>)> {
-        let peak = match self {
+    /// Measures the peak and puts it into `peaks`. Returns the kernel of the arithmetic peak.
+    pub(super) async fn measure(self, lab: &Lab, peaks: &mut Peaks) -> Result<Option<Gauge>> {
+        match self {
             Self::Arithmetic => {
                 let (peak, gauge) = arithmetic(lab).await?;
-                return Ok((peak, Some(gauge)));
+                peaks.arithmetic = Some(peak);
+                return Ok(Some(gauge));
             }
-            Self::Copy | Self::Read => self.stream(lab).await?,
+            Self::Copy => peaks.copy = Some(self.stream(lab).await?),
+            Self::Read => peaks.read = Some(self.stream(lab).await?),
             Self::Launches => {
                 let timing = lab.set_up(launches(LAUNCHES)).await?.timing().await?;
                 let variant = format!("{LAUNCHES} in a row, each of 64 invocations");
-                self.peak(PeakUnit::LaunchesPerSecond, f64::from(LAUNCHES), variant, timing, Vec::new())
+                let work = f64::from(LAUNCHES);
+                peaks.launches = Some(self.peak(PeakUnit::LaunchesPerSecond, work, variant, timing, Vec::new()));
             }
             Self::RoundTrip => {
                 let timing = lab.set_up(launches(1)).await?.round_trips().await?;
-                self.peak(PeakUnit::Seconds, 1.0, "one launch of 64 invocations".to_owned(), timing, Vec::new())
+                let variant = "one launch of 64 invocations".to_owned();
+                peaks.round_trip = Some(self.peak(PeakUnit::Seconds, 1.0, variant, timing, Vec::new()));
             }
-        };
-        Ok((peak, None))
+        }
+        Ok(None)
     }
 
     fn peak(self, unit: PeakUnit, work: f64, variant: String, timing: KernelTiming, tried: Vec<Tried>) -> Peak {

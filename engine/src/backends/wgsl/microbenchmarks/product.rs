@@ -4,12 +4,11 @@ use std::collections::HashMap;
 
 use results::kernels::{Difference, Entry, KernelFigures, KernelOutcome, KernelSuite, Pass};
 
+use super::super::choices::Choices;
 use super::super::plan::weight_gradient::sum_of_parts;
 use super::super::products::Product;
 use super::super::recording::BufferRange;
-use super::super::tuning::Choices;
 use super::super::variants::Variant;
-use super::Request;
 use super::lab::{Lab, MIN_WINDOWS, Work};
 use super::operand::{Operand, PlainSum};
 use crate::error::{EngineError, Result};
@@ -26,6 +25,17 @@ const EXPECTED_SHARE: f64 = 0.2;
 const OUT_OF_MEMORY: &str = "the device ran out of memory";
 /// Share of an entry's budget per repetition: one for the check, two for the warm-up, and one per window.
 const BUDGET_SHARE: f64 = 1.0 / (3 + MIN_WINDOWS) as f64;
+
+/// Suites to measure, with the budget per entry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Suites to measure. Suites of products include the arithmetic peak, which they need.
+    pub suites: Vec<KernelSuite>,
+    /// Time limit per entry. Entries whose minimum number of repetitions would exceed it are skipped.
+    pub budget_seconds: f64,
+    /// Memory limit per entry. Entries that would exceed it are skipped.
+    pub budget_bytes: u64,
+}
 
 /// One pass of a layer with one size.
 pub(super) struct LayerPass {
@@ -87,113 +97,94 @@ impl LayerPass {
     }
 }
 
-/// Arithmetic peak and the best rate so far of each kind of product, which predict the time of the next one.
-pub(super) struct ProductRates {
+/// Measures products one after the other.
+pub(super) struct ProductBenchmark<'a> {
+    lab: &'a Lab,
+    request: &'a Request,
+    choices: Choices,
+    /// Arithmetic peak, which predicts the time of the first product of each kind.
     peak: Option<f64>,
     gauge: Option<Box<dyn Gauge>>,
+    /// Best rate so far of each kind of product, which predicts the time of the next one.
     reached: HashMap<(KernelSuite, Pass), f64>,
 }
 
-impl ProductRates {
-    pub(super) fn new(peak: Option<f64>, gauge: Option<Box<dyn Gauge>>) -> Self {
-        Self { peak, gauge, reached: HashMap::new() }
+impl<'a> ProductBenchmark<'a> {
+    pub(super) fn new(lab: &'a Lab, request: &'a Request, peak: Option<f64>, gauge: Option<Box<dyn Gauge>>) -> Self {
+        Self { lab, request, choices: Choices::new(lab.device.abilities), peak, gauge, reached: HashMap::new() }
     }
 
-    fn predicted_seconds(&self, product: &LayerPass) -> Option<f64> {
-        let key = (product.suite, product.product.pass);
-        let rate = self.reached.get(&key).copied().or_else(|| Some(EXPECTED_SHARE * self.peak?))?;
-        Some(product.flops as f64 / rate)
+    pub(super) async fn measure(&mut self, layer: &LayerPass, observer: &mut dyn Observer<Event>) -> Result<Entry> {
+        let LayerPass { suite, flops, product, .. } = *layer;
+        let Lab { device, clock } = self.lab;
+        let mut variant = product.usual_variant(device.abilities);
+        let outcome = match self.obstacle(layer) {
+            Some(outcome) => outcome,
+            None => {
+                self.choices.tune(device, clock.as_ref(), &[product]).await?;
+                variant = self.choices.pick(&product);
+                match self.attempt(layer, &variant, observer).await {
+                    Err(EngineError::OutOfMemory { .. }) => KernelOutcome::Skipped { reason: OUT_OF_MEMORY.to_owned() },
+                    result => result?,
+                }
+            }
+        };
+        if let Some(&KernelFigures { flops_per_second: rate, .. }) = outcome.measured() {
+            let best = self.reached.entry((suite, product.pass)).or_insert(rate);
+            *best = best.max(rate);
+        }
+        let (size, kernels) = (layer.size.clone(), layer.kernels(&variant));
+        Ok(Entry { suite, size, pass: product.pass, flops, bytes: layer.buffers().sum(), kernels, outcome })
     }
 
-    fn note(&mut self, product: &LayerPass, rate: f64) {
-        let best = self.reached.entry((product.suite, product.product.pass)).or_insert(rate);
-        *best = best.max(rate);
+    /// Returns the reason for skipping a product, if any.
+    fn obstacle(&self, layer: &LayerPass) -> Option<KernelOutcome> {
+        if let Some(reason) = layer.impossible {
+            return Some(KernelOutcome::Skipped { reason: reason.to_owned() });
+        }
+        let does_not_fit = |what: &str, needed_bytes, allowed_bytes| {
+            let what = what.to_owned();
+            (needed_bytes > allowed_bytes).then_some(KernelOutcome::DoesNotFit { what, needed_bytes, allowed_bytes })
+        };
+        let largest = layer.buffers().max().unwrap_or(0);
+        let too_large = does_not_fit("a buffer on this device", largest, self.lab.device.largest_binding_bytes());
+        let too_slow = || {
+            let reached = self.reached.get(&(layer.suite, layer.product.pass)).copied();
+            let rate = reached.or_else(|| Some(EXPECTED_SHARE * self.peak?))?;
+            let allowed_seconds = self.request.budget_seconds * BUDGET_SHARE;
+            let predicted_seconds = layer.flops as f64 / rate;
+            let outcome = KernelOutcome::TooSlow { predicted_seconds, allowed_seconds };
+            (predicted_seconds > allowed_seconds).then_some(outcome)
+        };
+        too_large
+            .or_else(|| does_not_fit("all buffers together", layer.buffers().sum(), self.request.budget_bytes))
+            .or_else(too_slow)
     }
-}
 
-pub(super) async fn measure(
-    lab: &Lab,
-    product: &LayerPass,
-    request: &Request,
-    rates: &mut ProductRates,
-    choices: &mut Choices,
-    observer: &mut dyn Observer<Event>,
-) -> Result<Entry> {
-    let mut variant = product.product.usual_variant(lab.device.abilities);
-    let bytes = product.buffers().sum();
-    let outcome = match obstacle(lab, product, request, rates) {
-        Some(outcome) => outcome,
-        None => {
-            choices.tune(&lab.device, lab.clock.as_ref(), &[product.product]).await?;
-            variant = choices.pick(&product.product);
-            match attempt(lab, product, &variant, request.budget_seconds, &mut rates.gauge, observer).await {
-                Err(EngineError::OutOfMemory { .. }) => KernelOutcome::Skipped { reason: OUT_OF_MEMORY.to_owned() },
-                result => result?,
+    async fn attempt(
+        &mut self,
+        layer: &LayerPass,
+        variant: &Variant,
+        observer: &mut dyn Observer<Event>,
+    ) -> Result<KernelOutcome> {
+        let mut bench = self.lab.set_up(layer.work(variant)).await?;
+        bench.window(1).await?;
+        for &at in &layer.checked {
+            let (found, expected) = (f64::from(bench.value(at).await?), (layer.plain)(at));
+            let tolerance = TOLERANCE * (1.0 + expected.magnitude);
+            // A comparison with NaN is false, so it fails.
+            let close = (found - expected.value).abs() <= tolerance;
+            if !close {
+                return Ok(KernelOutcome::Wrong(Difference { at, found, expected: expected.value }));
             }
         }
-    };
-    if let Some(figures) = outcome.measured() {
-        rates.note(product, figures.flops_per_second);
+        let timing = bench.timing_with_gauge(self.request.budget_seconds, &mut self.gauge, observer).await?;
+        let Some(timing) = timing else { return Ok(KernelOutcome::Cancelled) };
+        let flops = layer.flops as f64;
+        let flops_per_second = flops / timing.seconds;
+        let (peak_flops_per_second, peak_share) = median_peaks(&timing.windows, flops);
+        Ok(KernelOutcome::Measured(KernelFigures { flops_per_second, peak_flops_per_second, peak_share, timing }))
     }
-    Ok(Entry {
-        suite: product.suite,
-        size: product.size.clone(),
-        pass: product.product.pass,
-        flops: product.flops,
-        bytes,
-        kernels: product.kernels(&variant),
-        outcome,
-    })
-}
-
-/// Returns the reason for skipping a product, if any.
-fn obstacle(lab: &Lab, product: &LayerPass, request: &Request, rates: &ProductRates) -> Option<KernelOutcome> {
-    if let Some(reason) = product.impossible {
-        return Some(KernelOutcome::Skipped { reason: reason.to_owned() });
-    }
-    let does_not_fit = |what: &str, needed_bytes, allowed_bytes| {
-        let what = what.to_owned();
-        (needed_bytes > allowed_bytes).then_some(KernelOutcome::DoesNotFit { what, needed_bytes, allowed_bytes })
-    };
-    let largest = product.buffers().max().unwrap_or(0);
-    let too_large = does_not_fit("a buffer on this device", largest, lab.device.largest_binding_bytes());
-    let too_slow = || {
-        let allowed_seconds = request.budget_seconds * BUDGET_SHARE;
-        let predicted_seconds = rates.predicted_seconds(product)?;
-        let outcome = KernelOutcome::TooSlow { predicted_seconds, allowed_seconds };
-        (predicted_seconds > allowed_seconds).then_some(outcome)
-    };
-    too_large
-        .or_else(|| does_not_fit("all buffers together", product.buffers().sum(), request.budget_bytes))
-        .or_else(too_slow)
-}
-
-async fn attempt(
-    lab: &Lab,
-    product: &LayerPass,
-    variant: &Variant,
-    budget_seconds: f64,
-    gauge: &mut Option<Box<dyn Gauge>>,
-    observer: &mut dyn Observer<Event>,
-) -> Result<KernelOutcome> {
-    let mut bench = lab.set_up(product.work(variant)).await?;
-    bench.window(1).await?;
-    for &at in &product.checked {
-        let (found, expected) = (f64::from(bench.value(at).await?), (product.plain)(at));
-        let tolerance = TOLERANCE * (1.0 + expected.magnitude);
-        // A comparison with NaN is false, so it fails.
-        let close = (found - expected.value).abs() <= tolerance;
-        if !close {
-            return Ok(KernelOutcome::Wrong(Difference { at, found, expected: expected.value }));
-        }
-    }
-    let Some(timing) = bench.timing_with_gauge(budget_seconds, gauge, observer).await? else {
-        return Ok(KernelOutcome::Cancelled);
-    };
-    let flops = product.flops as f64;
-    let flops_per_second = flops / timing.seconds;
-    let (peak_flops_per_second, peak_share) = median_peaks(&timing.windows, flops);
-    Ok(KernelOutcome::Measured(KernelFigures { flops_per_second, peak_flops_per_second, peak_share, timing }))
 }
 
 /// Returns the indices of the first and last result, and of random ones in between.

@@ -8,7 +8,7 @@ use super::super::workload_tests::any_device;
 use super::lab::Lab;
 use super::layers::MeasuredLayer;
 use super::operand::{Operand, PlainSum};
-use super::product::{self, LayerPass, ProductRates};
+use super::product::LayerPass;
 use super::recurrent::RecurrentLayer;
 use super::*;
 use crate::error::Result;
@@ -54,10 +54,9 @@ fn request(budget_seconds: f64) -> Request {
 fn outcome(device: &Rc<GpuDevice>, product: &LayerPass, budget_seconds: f64) -> KernelOutcome {
     let entry = pollster::block_on(async {
         let lab = Lab { device: Rc::clone(device), clock: Rc::new(SteppingClock::default()) };
-        let mut rates = ProductRates::new(Some(1e9), Some(Box::new(GigaflopGauge)));
-        let mut choices = Choices::new(device.abilities);
-        let mut observer = Listener { started: 0, cancel_after: usize::MAX };
-        product::measure(&lab, product, &request(budget_seconds), &mut rates, &mut choices, &mut observer).await
+        let request = request(budget_seconds);
+        let mut benchmark = ProductBenchmark::new(&lab, &request, Some(1e9), Some(Box::new(GigaflopGauge)));
+        benchmark.measure(product, &mut Listener { started: 0, cancel_after: usize::MAX }).await
     });
     entry.unwrap().outcome
 }
@@ -158,9 +157,4 @@ fn cancelled_runs_keep_finished_measurements() {
     assert!(report.cancelled && report.peaks.launches.is_some() && report.peaks.round_trip.is_none());
     let launches = report.peaks.launches.unwrap();
     assert!(launches.value > 100.0, "{launches:?}");
-}
-
-#[test]
-fn matrix_products_have_thirteen_sizes() {
-    assert_eq!(sizes(KernelSuite::Gemm).len(), 13);
 }

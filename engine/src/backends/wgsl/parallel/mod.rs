@@ -17,9 +17,9 @@ use std::rc::Rc;
 use async_trait::async_trait;
 
 use super::WgslBackend;
+use super::choices::Choices;
 use super::plan::{Exchanging, TrainingSetup};
 use super::trainer::WgslTrainer;
-use super::tuning::Choices;
 use crate::backends::sharing::of_device;
 use crate::backends::{AdapterChoice, Opening};
 use crate::clock::Clock;

@@ -5,8 +5,8 @@ use results::{Departure, Precision};
 
 use super::super::NAME;
 use super::super::broken_tests::Judged;
+use super::super::choices::Choices;
 use super::super::plan::{Omission, Plan};
-use super::super::tuning::Choices;
 use super::super::workload_tests::narrow_job;
 use super::*;
 use crate::backends::open_with;

@@ -1,38 +1,36 @@
 use results::InputMode;
-use shaders::params::{LocalContrast, MirrorOrder, Shuffle, Standardize};
 
 use super::super::builder::Builder;
+use super::super::contents::features;
 use super::super::layout::CHANNEL_ALIGNMENT;
-use super::super::recording::{BufferRange, Half, JobPart, Recording};
-use super::{Planner, contents};
+use super::super::recording::{BufferRange, Half, JobPart};
 use crate::error::Result;
 use crate::model::Stages;
-use crate::preprocessing::{GatherKind, Preprocessing};
-use crate::random::stream;
+use crate::preprocessing::Preprocessing;
 use crate::trainer::{EvaluationSet, TrainingJob};
-use crate::training::{Normalization, SampleOrder, TestView};
+use crate::training::{Normalization, SampleOrder};
 
 /// Data on the device, and the preprocessing that turns it into batches.
 pub(super) struct BatchInput {
-    preprocessing: Preprocessing,
+    pub(super) preprocessing: Preprocessing,
     /// Buffers of streamed batches; `None` if the whole set is on the device.
     pub(super) streamed: Option<Streamed>,
-    mean_image: BufferRange,
-    training: SplitBuffers,
-    test: SplitBuffers,
-    held_out: Option<SplitBuffers>,
+    pub(super) mean_image: BufferRange,
+    pub(super) training: SplitBuffers,
+    pub(super) test: SplitBuffers,
+    pub(super) held_out: Option<SplitBuffers>,
 }
 
 /// One half of a data set, or the batches of a few steps.
 #[derive(Clone, Copy)]
 pub(super) struct SplitBuffers {
     /// Samples below `samples_in_first`, and the others. Both are all samples if one binding can hold them.
-    images: [BufferRange; 2],
-    samples_in_first: u32,
-    labels: BufferRange,
+    pub(super) images: [BufferRange; 2],
+    pub(super) samples_in_first: u32,
+    pub(super) labels: BufferRange,
     /// Order of the samples, and their number.
-    order: BufferRange,
-    samples: u32,
+    pub(super) order: BufferRange,
+    pub(super) samples: u32,
 }
 
 impl BatchInput {
@@ -72,7 +70,7 @@ impl BatchInput {
         let test_order = evaluation_order(job.data.test.samples(), EvaluationSet::Test, builder);
         let mean_image = match job.input.normalization {
             Normalization::MeanImage => {
-                let features = contents::features(&job.data.train).0 as u64;
+                let features = features(&job.data.train).0 as u64;
                 builder.part("mean image", 4 * features, JobPart::MeanImage)
             }
             _ => builder.floats("no mean image", 1),
@@ -102,7 +100,7 @@ impl SplitBuffers {
             Half::Test => ("test images", &job.data.test),
         };
         let in_file = split.samples();
-        let sample_bytes = contents::features(split).1;
+        let sample_bytes = features(split).1;
         let whole = builder.part(name, sample_bytes as u64 * u64::from(in_file), JobPart::Images(half));
         let (images, samples_in_first) = divide_bindings(whole, in_file, sample_bytes, largest_binding);
         let labels = builder.part("labels", 2 * u64::from(in_file), JobPart::Labels(half));
@@ -136,77 +134,6 @@ fn divide_bindings(
     ([first, second], samples_in_first)
 }
 
-impl Planner<'_> {
-    /// Records the shuffling of an epoch's samples, if each epoch has a different order.
-    pub(super) fn shuffle(&mut self) -> Option<Recording> {
-        let SplitBuffers { order, samples, .. } = self.input.training;
-        // Streamed batches come in the order of the epoch.
-        let shuffles = self.job.batches.order == SampleOrder::Shuffled && self.input.streamed.is_none();
-        shuffles.then(|| {
-            let first = self.job.batches.first;
-            let params = Shuffle { samples, first, stream: stream::SHUFFLE, reserved: 0 };
-            self.builder.dispatch("shuffle", &params, &[order], u64::from(samples));
-            self.builder.take_recording()
-        })
-    }
-
-    /// Records mirroring the rest of the order at the beginning of a segment.
-    pub(super) fn mirror(&mut self) -> Option<Recording> {
-        let SplitBuffers { order, samples, .. } = self.input.training;
-        self.input.streamed.is_none().then(|| {
-            let params = MirrorOrder { samples, stream: stream::SEGMENT, reserved: [0; 2] };
-            self.builder.dispatch("mirror_order", &params, &[order], u64::from(samples));
-            self.builder.take_recording()
-        })
-    }
-
-    /// Returns the order of the training samples, if the whole set is on the device.
-    pub(super) fn order(&self) -> Option<BufferRange> {
-        self.input.streamed.is_none().then_some(self.input.training.order)
-    }
-
-    pub(super) fn gather_training(&mut self) {
-        let kind = self.input.preprocessing.gather;
-        let kind = if self.input.streamed.is_some() { kind.streamed() } else { kind };
-        self.gather(self.input.training, kind);
-    }
-
-    pub(super) fn gather_evaluated(&mut self, set: EvaluationSet, view: &TestView) {
-        let split = match set {
-            EvaluationSet::Test => self.input.test,
-            EvaluationSet::HeldOut => self.input.held_out.expect("jobs with early stopping have held-out samples"),
-        };
-        self.gather(split, self.input.preprocessing.gather.seen(view));
-    }
-
-    fn gather(&mut self, split: SplitBuffers, kind: GatherKind) {
-        let SplitBuffers { images: [first, second], samples_in_first, labels, order, samples } = split;
-        let rows = self.rows;
-        let batch = self.rows_of(0, self.values[0].values);
-        let batch_labels = BufferRange { bytes: 4 * u64::from(rows), ..self.labels };
-        let invocations = self.quads(batch);
-        match kind.of(rows, samples, samples_in_first) {
-            GatherKind::Plain(params) => {
-                let bindings = [first, second, labels, order, batch, batch_labels];
-                self.builder.dispatch("gather", &params, &bindings, invocations);
-            }
-            GatherKind::Augmented(params) => {
-                let bindings = [first, second, labels, order, self.input.mean_image, batch, batch_labels];
-                self.builder.dispatch("gather_augmented", &params, &bindings, invocations);
-            }
-        }
-        // One workgroup per image.
-        if let Some(params) = self.input.preprocessing.standardize {
-            let params = Standardize { rows, ..params };
-            self.builder.dispatch("standardize", &params, &[batch], u64::from(rows) * 64);
-        }
-        if let Some(params) = self.input.preprocessing.local_contrast {
-            let params = LocalContrast { rows, ..params };
-            self.builder.dispatch("local_contrast", &params, &[batch], u64::from(rows) * 256);
-        }
-    }
-}
-
 /// Maximum total size of streamed batches on the device, unless a single one is larger. It holds enough steps for a
 /// submission to be worth its launch on a fast device.
 const MAX_STREAMED_BYTES: u64 = 16 << 20;
@@ -231,7 +158,7 @@ pub(crate) struct Streamed {
 
 impl Streamed {
     pub(super) fn new(job: &TrainingJob, builder: &mut Builder) -> Self {
-        let (_, sample_bytes) = contents::features(&job.data.train);
+        let (_, sample_bytes) = features(&job.data.train);
         let rows = job.batches.batch_size.next_multiple_of(2);
         let of_a_step = u64::from(rows) * sample_bytes as u64;
         let steps = (MAX_STREAMED_BYTES / of_a_step.max(1)).clamp(1, MAX_STREAMED_STEPS);

@@ -8,8 +8,8 @@ use shaders::params::{
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::{BufferRange, Combination};
+use super::planner::{LayerPhase, Planner};
 use super::weight_gradient::rows_per_part;
-use super::{LayerPhase, Planner};
 use crate::model::{PoolKind, SlidingWindow, Stage, Words};
 
 impl Planner<'_> {
@@ -172,7 +172,7 @@ impl Planner<'_> {
         let tokens = params.rows * params.tokens;
         let rows_per_part = rows_per_part(tokens, quads, self.choices.abilities.software);
         self.weight_gradient(stage.tensor, None, tokens, rows_per_part, |planner, parts| {
-            let params = Embedding { tokens_per_part: parts.rows_per_part, part_stride: parts.part_stride, ..params };
+            let params = Embedding { tokens_per_part: rows_per_part, part_stride: parts.part_stride, ..params };
             let bindings = [ids, dy, parts.output];
             let invocations = u64::from(parts.parts) * quads;
             planner.builder.dispatch("embedding_weight_gradient", &params, &bindings, invocations);
@@ -190,7 +190,7 @@ impl Planner<'_> {
         let quads = u64::from(params.values / 4);
         let rows_per_part = rows_per_part(params.rows, quads, self.choices.abilities.software);
         self.weight_gradient(stage.tensor, None, params.rows, rows_per_part, |planner, parts| {
-            let params = Position { rows_per_part: parts.rows_per_part, part_stride: parts.part_stride, ..params };
+            let params = Position { rows_per_part, part_stride: parts.part_stride, ..params };
             let invocations = u64::from(parts.parts) * quads;
             planner.builder.dispatch("position_gradient", &params, &[dy, parts.output], invocations);
         });
@@ -273,7 +273,7 @@ impl Planner<'_> {
         let per_part = rows_per_part(pixels, quads, self.choices.abilities.software);
         let sums = self.weight_gradient(stage.tensor, Some(stage.tensor + 1), pixels, per_part, |planner, parts| {
             let params = BatchNorm {
-                pixels_per_part: parts.rows_per_part,
+                pixels_per_part: per_part,
                 parts: parts.parts,
                 part_stride: parts.part_stride,
                 bias_offset: parts.bias_offset,
@@ -310,7 +310,7 @@ impl Planner<'_> {
         let per_part = rows_per_part(tokens, quads, self.choices.abilities.software);
         self.weight_gradient(stage.tensor, Some(stage.tensor + 1), tokens, per_part, |planner, parts| {
             let params = LayerNorm {
-                tokens_per_part: parts.rows_per_part,
+                tokens_per_part: per_part,
                 part_stride: parts.part_stride,
                 bias_offset: parts.bias_offset,
                 ..params

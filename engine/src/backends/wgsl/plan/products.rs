@@ -5,8 +5,8 @@ use shaders::params::{Conv2d, Dense};
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::products::{Params, Pass, Product};
 use super::super::recording::BufferRange;
+use super::planner::{LayerPhase, Planner};
 use super::weight_gradient::{pixels_per_part, rows_per_part_of_product};
-use super::{LayerPhase, Planner};
 use crate::model::{Cell, SlidingWindow, Stage};
 
 impl Planner<'_> {
@@ -43,12 +43,8 @@ impl Planner<'_> {
         let size = [params.inputs, params.outputs];
         let rows_per_part = rows_per_part_of_product(params.rows, size, self.choices.abilities.software);
         self.weight_gradient(tensor, bias, params.rows, rows_per_part, |planner, parts| {
-            let params = Dense {
-                rows_per_part: parts.rows_per_part,
-                part_stride: parts.part_stride,
-                bias_offset: parts.bias_offset,
-                ..params
-            };
+            let params =
+                Dense { rows_per_part, part_stride: parts.part_stride, bias_offset: parts.bias_offset, ..params };
             planner.product(Pass::WeightGradient, Params::Dense(params), &[x, dy, parts.output]);
         });
     }
@@ -65,12 +61,8 @@ impl Planner<'_> {
         let pixels_per_part = pixels_per_part(&params, self.choices.abilities.software);
         let bias = bias.then_some(stage.tensor + 1);
         self.weight_gradient(stage.tensor, bias, pixels, pixels_per_part, |planner, parts| {
-            let params = Conv2d {
-                pixels_per_part: parts.rows_per_part,
-                part_stride: parts.part_stride,
-                bias_offset: parts.bias_offset,
-                ..params
-            };
+            let params =
+                Conv2d { pixels_per_part, part_stride: parts.part_stride, bias_offset: parts.bias_offset, ..params };
             planner.product(Pass::WeightGradient, Params::Conv2d(params), &[x, dy, parts.output]);
         });
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {

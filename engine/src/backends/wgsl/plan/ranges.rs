@@ -4,7 +4,7 @@ use shaders::params::Epilogue;
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::BufferRange;
-use super::Planner;
+use super::planner::Planner;
 use crate::model::{SizedStage, Stage};
 
 impl Planner<'_> {

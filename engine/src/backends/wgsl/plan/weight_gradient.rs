@@ -2,7 +2,7 @@ use shaders::params::{Conv2d, NO_BIAS, SumParts};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::BufferRange;
-use super::Planner;
+use super::planner::Planner;
 
 /// Target number of invocations that share a sum over a batch on an emulated GPU.
 const WANTED_INVOCATIONS: u64 = 4096;
@@ -32,7 +32,6 @@ const MAX_QUADS_FOR_MANY_PARTS: u64 = 16_384;
 
 /// Division of a weight gradient into parts, and its destination.
 pub(super) struct GradientSum {
-    pub(super) rows_per_part: u32,
     /// Distance between parts, in elements.
     pub(super) part_stride: u32,
     pub(super) bias_offset: u32,
@@ -65,7 +64,7 @@ impl Planner<'_> {
         } else {
             self.builder.floats("gradient parts", u64::from(parts) * u64::from(part_stride))
         };
-        dispatch(self, &GradientSum { rows_per_part, part_stride, bias_offset, output, parts });
+        dispatch(self, &GradientSum { part_stride, bias_offset, output, parts });
         if output != gradient {
             let params = SumParts { elements: part_stride, parts, accumulate, reserved: 0 };
             let (kernel, invocations) = sum_of_parts(&params, self.choices.abilities.software);

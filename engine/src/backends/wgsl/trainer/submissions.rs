@@ -11,6 +11,7 @@ use super::super::device::executor::{Commands, Executor};
 use super::super::pace::Pace;
 use super::super::plan::STEP_ROWS;
 use super::super::recording::{BufferRange, STEP_STRIDE_BYTES, STEPS, step_rows};
+use super::streaming::Streaming;
 use super::{StepKind, WgslTrainer};
 use crate::backends::sharing::{Ending, UnderWay};
 use crate::error::{EngineError, Result};
@@ -129,6 +130,56 @@ impl WgslTrainer {
         }
     }
 
+    /// Sets the position of a step's batch on the device, given that slot `first` holds the first one.
+    fn placed(&self, kind: StepKind, first: u32, step: Step) -> Step {
+        match (kind, &self.streaming) {
+            (StepKind::Training, Some(streaming)) => {
+                Step { offset: (step.slot - first) * streaming.place.rows, ..step }
+            }
+            _ => step,
+        }
+    }
+
+    /// Brings the batches of the next submission to the device, from slot `first` on, of `steps` steps. Returns the slots
+    /// whose batches are there then.
+    ///
+    /// The device waits as soon as it has nothing left to do, which is checked between two batches: the recorded wait may be
+    /// too short by the gathering of one batch.
+    async fn bring(
+        &mut self,
+        first: u32,
+        steps: u32,
+        under_way: &mut VecDeque<(u64, UnderWay<()>)>,
+    ) -> Result<Range<u32>> {
+        let (_, operations) = self.training.within(0, u64::MAX, false);
+        let of_a_submission = self.training_pace.work() / operations.max(1);
+        let Some(Streaming { mode, place, batches, spent }) = &mut self.streaming else { return Ok(0..steps) };
+        let count = of_a_submission.clamp(1, u64::from(place.steps.min(steps - first)));
+        let slots = first..first + u32::try_from(count).expect("no more than there are steps");
+        let started = self.clock.now_seconds();
+        let mut waiting_since = under_way.is_empty().then_some(started);
+        batches.clear();
+        for slot in slots.clone() {
+            batches.gather(&self.job, self.step + u64::from(slot), place);
+            if waiting_since.is_none() && under_way.back_mut().is_some_and(|(_, work)| work.has_ended()) {
+                waiting_since = Some(self.clock.now_seconds());
+            }
+        }
+        let gathered = self.clock.now_seconds();
+        self.buffers.write(&self.device, place.images.buffer, 0, &batches.images);
+        self.buffers.write(&self.device, place.labels.buffer, 0, bytemuck::cast_slice(&batches.labels));
+        self.buffers.write(&self.device, place.numbers.buffer, 0, bytemuck::cast_slice(&batches.numbers));
+        if *mode == InputMode::Stream {
+            self.device.submit_nothing().await?;
+        }
+        let brought = self.clock.now_seconds();
+        spent.batches += count;
+        spent.bytes += batches.bytes();
+        spent.preparing_seconds += gathered - started;
+        spent.uploading_seconds += brought - gathered;
+        spent.waiting_seconds += waiting_since.map_or(0.0, |since| brought - since);
+        Ok(slots)
+    }
     fn executor(&self, kind: StepKind) -> &Executor {
         match kind {
             StepKind::Training => &self.training,

@@ -6,22 +6,22 @@ use std::borrow::Cow;
 use half::f16;
 use shaders::params::{BLOCK_ELEMENTS, BlockMultipliers};
 
-use super::super::layout::{TensorLayout, arena_elements, arena_of};
-use super::super::recording::{Half, JobPart};
+use super::layout::{TensorLayout, arena_elements, arena_of};
+use super::recording::{Half, JobPart};
 use crate::data::Split;
 use crate::error::Result;
 use crate::model::TensorKind;
 use crate::trainer::TrainingJob;
 
 /// Initial contents of the buffers of a job's plan.
-pub(in super::super) struct Contents<'a> {
-    pub(in super::super) job: &'a TrainingJob,
-    pub(in super::super) tensors: &'a [TensorLayout],
+pub(super) struct Contents<'a> {
+    pub(super) job: &'a TrainingJob,
+    pub(super) tensors: &'a [TensorLayout],
 }
 
 impl JobPart {
     /// Returns true if all jobs that train on a data set share it.
-    pub(in super::super) fn is_of_the_data_set(self) -> bool {
+    pub(super) fn is_of_the_data_set(self) -> bool {
         matches!(self, Self::Images(_) | Self::Labels(_))
     }
 }
@@ -31,7 +31,7 @@ impl<'a> Contents<'a> {
     ///
     /// # Errors
     /// A model whose tensors do not fit together.
-    pub(in super::super) fn bytes(&self, part: JobPart) -> Result<Cow<'a, [u8]>> {
+    pub(super) fn bytes(&self, part: JobPart) -> Result<Cow<'a, [u8]>> {
         Ok(match part {
             JobPart::Weights => Cow::Owned(bytemuck::cast_slice(&self.weights()?).to_vec()),
             // Only plans for f16 round weights.

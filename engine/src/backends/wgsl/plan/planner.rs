@@ -1,0 +1,194 @@
+//! State of planning: the buffers so far, and the recording in the making.
+
+use half::f16;
+use results::InputMode;
+use shaders::Stored;
+use shaders::params::{MAX_HEAD_SIZE, StepResult};
+
+use super::super::builder::Builder;
+use super::super::choices::Choices;
+use super::super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
+use super::super::recording::BufferRange;
+use super::arenas::{Arenas, gradient_scale};
+use super::input::BatchInput;
+use crate::backends::sharing::most_rows;
+use crate::error::Result;
+use crate::model::{Model, ModelError, StageKind, Stages, Words};
+use crate::trainer::TrainingJob;
+
+/// Number of steps whose results fit on the device before they are read: a whole window on any but the fastest device.
+pub(in super::super) const RESULT_SLOTS: u32 = 65_536;
+/// Number of rows in the step table. Rows are overwritten after earlier submissions have read them.
+pub(in super::super) const STEP_ROWS: u32 = 1024;
+/// Minimum number of samples per test batch, because the batches of some recipes are tiny.
+const MIN_TEST_ROWS: u32 = 100;
+
+/// Settings of training that are not part of the job.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct TrainingSetup {
+    /// Number of devices that share each batch.
+    pub(in super::super) devices: u32,
+    /// Time at which devices exchange their gradients.
+    pub(in super::super) exchanging: Exchanging,
+    pub(in super::super) input: InputMode,
+}
+
+/// Time at which devices that share each batch exchange their gradients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Exchanging {
+    /// All gradients together, after the backward pass.
+    Afterwards,
+    /// In parts, each as soon as it is computed, while the devices compute the others.
+    WhileComputing,
+}
+
+impl TrainingSetup {
+    /// One device, which holds the data set.
+    pub(in super::super) const STANDARD: Self =
+        Self { devices: 1, exchanging: Exchanging::Afterwards, input: InputMode::Resident };
+
+    /// One of several devices that share each batch.
+    pub(in super::super) fn of_devices(devices: u32, exchanging: Exchanging) -> Self {
+        Self { devices, exchanging, ..Self::STANDARD }
+    }
+
+    pub(in super::super) fn of_input(input: InputMode) -> Self {
+        Self { input, ..Self::STANDARD }
+    }
+}
+
+/// A plan in the making.
+pub(super) struct Planner<'a> {
+    pub(super) job: &'a TrainingJob,
+    pub(super) choices: &'a Choices,
+    pub(super) stages: Stages,
+    pub(super) tensors: Vec<TensorLayout>,
+    pub(super) builder: Builder,
+    pub(super) arenas: Arenas,
+    pub(super) input: BatchInput,
+    pub(super) results: BufferRange,
+    pub(super) labels: BufferRange,
+    pub(super) values: Vec<ValueBuffers>,
+    /// Buffers that each stage keeps from its forward to its backward pass, by output value.
+    pub(super) kept: Vec<Vec<BufferRange>>,
+    /// True for each tensor with a gradient in the arena from an earlier stage that shares it.
+    pub(super) has_gradient: Vec<bool>,
+    /// Sum of the logits of all views, allocated on first use.
+    pub(super) blended: Option<BufferRange>,
+    /// Number of samples in the current recording.
+    pub(super) rows: u32,
+    pub(super) test_rows: u32,
+    pub(super) gradient_scale: f32,
+    /// Exchange of several devices that share each batch; `None` for one.
+    pub(super) exchanging: Option<Exchanging>,
+}
+
+/// A pass through all layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LayerPhase {
+    Training,
+    Test,
+    /// Another view of test samples.
+    AnotherView,
+    Backward,
+}
+
+pub(super) struct ValueBuffers {
+    /// Index of the buffer with the values.
+    pub(super) values: usize,
+    /// Index of the buffer with their gradient; `None` for the data.
+    pub(super) gradient: Option<usize>,
+    /// True once a stage of the backward pass has written the gradient.
+    pub(super) contributed: bool,
+}
+
+impl<'a> Planner<'a> {
+    pub(super) fn new(
+        job: &'a TrainingJob,
+        setup: TrainingSetup,
+        largest_binding: u64,
+        choices: &'a Choices,
+    ) -> Result<Self> {
+        let stages = job.model.stages(job.dropout)?;
+        let stored = choices.abilities.stored;
+        check_limits(&job.model, &stages, stored)?;
+        let tensors = tensor_layouts(&job.model, &stages)?;
+        let mut builder = Builder::new(STEP_ROWS);
+        let batch = most_rows(job.batches.batch_size, setup.devices);
+        let most = u32::try_from(largest_binding / max_bytes_per_sample(&stages)).unwrap_or(u32::MAX);
+        let test_rows = batch.max(MIN_TEST_ROWS.min(job.data.test.samples()).min(most));
+        let results = builder.zeros("results", u64::from(RESULT_SLOTS) * size_of::<StepResult>() as u64);
+        let arenas = Arenas::new(job, &tensors, &stages, stored, &mut builder);
+        let labels = builder.floats("batch labels", u64::from(test_rows));
+        let input = BatchInput::new(job, &stages, setup.input, largest_binding, &mut builder)?;
+        let mut values = Vec::with_capacity(stages.values.len());
+        for (index, value) in stages.values.iter().enumerate() {
+            let features = u64::from(value.stored_features(CHANNEL_ALIGNMENT));
+            let name = if index == 0 { "batch" } else { "activation" };
+            let mut buffer = |name, rows: u32| builder.zeros(name, stored.bytes() * u64::from(rows) * features).buffer;
+            let gradient = (index > 0).then(|| buffer("activation gradient", batch));
+            let values_buffer = buffer(name, test_rows);
+            values.push(ValueBuffers { values: values_buffer, gradient, contributed: false });
+        }
+        // The kernel of the loss writes a gradient of zeros for each row of a test.
+        if let Some(logits) = values.last_mut() {
+            let features = u64::from(stages.logits().stored_features(CHANNEL_ALIGNMENT));
+            let bytes = stored.bytes() * u64::from(test_rows) * features;
+            logits.gradient = Some(builder.zeros("logits gradient", bytes).buffer);
+        }
+        Ok(Self {
+            kept: vec![Vec::new(); stages.values.len()],
+            has_gradient: vec![false; tensors.len()],
+            blended: None,
+            job,
+            choices,
+            stages,
+            tensors,
+            builder,
+            arenas,
+            input,
+            results,
+            labels,
+            values,
+            rows: 0,
+            test_rows,
+            gradient_scale: gradient_scale(job, stored),
+            exchanging: (setup.devices > 1).then_some(setup.exchanging),
+        })
+    }
+}
+
+/// Returns the largest number of bytes per sample in any buffer.
+fn max_bytes_per_sample(stages: &Stages) -> u64 {
+    let values = stages.values.iter().map(|value| value.stored_features(CHANNEL_ALIGNMENT));
+    let gates = stages.stages.iter().map(|stage| {
+        let StageKind::Recurrent(cell) = stage.kind else { return 0 };
+        let params = stages.sized(stage, 1, CHANNEL_ALIGNMENT).recurrent(cell);
+        cell.gates() * params.sequences * params.steps * params.stored_units
+    });
+    4 * u64::from(values.chain(gates).max().unwrap_or(1))
+}
+
+/// Refuses layers that the kernels cannot hold.
+fn check_limits(model: &Model, stages: &Stages, stored: Stored) -> Result<(), ModelError> {
+    for (layer, stage) in stages.stages.iter().enumerate() {
+        let channels = stages.output(stage).shape.channels;
+        let reason = match stage.kind {
+            StageKind::Attention { heads } if channels / heads > MAX_HEAD_SIZE => {
+                format!("heads of {} channels; the kernels hold {MAX_HEAD_SIZE} at most", channels / heads)
+            }
+            // Word numbers are stored like activations, and whole numbers are exact up to this limit.
+            StageKind::Embedding(Words { vocabulary, .. })
+                if stored == Stored::F16 && vocabulary > 1 << f16::MANTISSA_DIGITS =>
+            {
+                format!(
+                    "a vocabulary of {vocabulary} words; in f16 the kernels hold {} at most",
+                    1 << f16::MANTISSA_DIGITS
+                )
+            }
+            _ => continue,
+        };
+        return Err(ModelError::Unsupported { model: model.name, layer, reason });
+    }
+    Ok(())
+}
