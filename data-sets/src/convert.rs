@@ -82,7 +82,7 @@ fn expect_md5(original: &Original, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Rebuilds a published binary batch of CIFAR-10 from its sheet with rows of `pixels` pixels. Each sample has its label,
+/// Rebuilds a published binary batch of CIFAR-10 from its sheet with `pixels` pixels per row. Each sample has its label,
 /// then all red, all green and all blue values. Takes one label per sample.
 fn batch_record_stream(pixels: usize, sheet: &[u8], labels: &mut impl Iterator<Item = u8>) -> Result<Vec<u8>> {
     let mut stream = Vec::new();

@@ -1,8 +1,8 @@
 //! The data sets: fetched, verified against the published originals, and converted once into the compact files that the
 //! engine reads and the leaderboard serves.
 //!
-//! [`Store`] keeps them in a folder. [`Download`] and [`StoreProgress`] are traits because `cargo xtask` and `native-runner`
-//! download and report differently.
+//! [`Store`] keeps them in a folder. [`Download`] and [`StoreProgress`] are traits because `cargo xtask` and
+//! `native-runner` download and report differently.
 
 mod convert;
 pub mod files;

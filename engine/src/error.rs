@@ -104,7 +104,7 @@ impl EngineError {
         Self::InvalidSetting { what, allowed: allowed.into(), value: value.to_string() }
     }
 
-    pub(crate) fn refused(message: impl ToString) -> Self {
+    pub fn refused(message: impl ToString) -> Self {
         Self::DeviceRefused { message: message.to_string() }
     }
 

@@ -14,7 +14,7 @@ use results::{Precision, statistics};
 use crate::backends::{REFERENCE, WGSL};
 use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::measure::{
     Contest, ContestRules, Event, Gauge, Observer, Participant, Phase, Repeatable, Window, refused, timed_steps,
 };
@@ -225,7 +225,7 @@ impl<'a> StepsRun<'a> {
         size
     }
 
-    async fn build(&self, entrant: &Entrant, job: &TrainingJob) -> Result<Steps<'a>, EngineError> {
+    async fn build(&self, entrant: &Entrant, job: &TrainingJob) -> Result<Steps<'a>> {
         let clock = self.clock;
         let predicted_bytes = entrant.backend.predicted_bytes(job)?;
         self.check_budget("the workload as a whole", predicted_bytes)?;
@@ -249,7 +249,7 @@ impl<'a> StepsRun<'a> {
         Ok(Steps { trainer, clock, measured, flops_per_sample })
     }
 
-    fn check_budget(&self, what: &str, needed_bytes: Option<u64>) -> Result<(), EngineError> {
+    fn check_budget(&self, what: &str, needed_bytes: Option<u64>) -> Result<()> {
         match (needed_bytes, self.request.budget_bytes) {
             (Some(needed_bytes), Some(allowed_bytes)) if needed_bytes > allowed_bytes => {
                 Err(EngineError::DoesNotFit { what: what.to_owned(), needed_bytes, allowed_bytes })
@@ -290,7 +290,7 @@ pub fn job(
     batch_size: u32,
     seed: u32,
     data: std::sync::Arc<crate::data::DataSet>,
-) -> Result<TrainingJob, EngineError> {
+) -> Result<TrainingJob> {
     let batches = workload.batches(data.train.samples(), batch_size)?;
     Ok(workload.job(data, batches, seed))
 }
@@ -336,7 +336,7 @@ struct Steps<'a> {
 
 #[async_trait(?Send)]
 impl Repeatable for Steps<'_> {
-    async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
+    async fn window(&mut self, repetitions: u32) -> Result<Window> {
         let (report, window) = timed_steps(self.trainer.as_mut(), repetitions, self.clock).await?;
         self.measured.losses_are_finite &= report.losses.iter().all(|loss| loss.is_finite());
         Ok(window)

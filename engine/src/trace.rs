@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::data::DataSet;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::model::TensorSpec;
 use crate::norm::{doubles, norm};
 use crate::trainer::{Backend, EvaluationSet, TrainingJob};
@@ -52,7 +52,7 @@ pub async fn trace(
     request: TraceRequest,
     backend: &dyn Backend,
     data: Arc<DataSet>,
-) -> Result<Trace, EngineError> {
+) -> Result<Trace> {
     let workload = workload.clone().with_trace_conventions();
     let batches = workload.batches(data.train.samples(), request.batch_size)?;
     if request.steps == 0 {

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::backends::reference::Classifier;
 use crate::clock::Clock;
 use crate::data::DataSource;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::measure::{Observer, PeakMeter, Phase};
 use crate::random::{Generator, stream};
 use crate::trainer::{Backend, TrainerFacts, TrainingJob};
@@ -158,7 +158,7 @@ struct Run<'a, 'e> {
 }
 
 impl Run<'_, '_> {
-    async fn train(&mut self, workload: &Workload, progress: &mut Progress) -> Result<WorkloadRecord, EngineError> {
+    async fn train(&mut self, workload: &Workload, progress: &mut Progress) -> Result<WorkloadRecord> {
         let (request, backend) = (self.request, self.backend);
         let fitted = fitting::fitted(request, workload, backend, self.edges).await;
         let workload = fitted.as_ref().map_or(workload, |(workload, _)| workload);
@@ -249,7 +249,7 @@ impl Run<'_, '_> {
         error: EngineError,
         workload: &Workload,
         progress: &mut Progress,
-    ) -> Result<WorkloadRecord, EngineError> {
+    ) -> Result<WorkloadRecord> {
         let Some(cause) = error.failure_of_workload() else { return Err(error) };
         // The meter may not have been started; its result is discarded.
         let _unused = self.edges.meter.finish();
@@ -300,7 +300,7 @@ async fn learn(
     workload: &Workload,
     settings: &JobSettings,
     peaks: &mut PeakMeter<'_>,
-) -> Result<Vec<Vec<f32>>, EngineError> {
+) -> Result<Vec<Vec<f32>>> {
     learning.train(&settings.limits, workload.evaluations_per_epoch).await?;
     if settings.measure_further {
         learning.measure(peaks).await?;
@@ -332,11 +332,7 @@ fn cold_start(data_seconds: f64, seconds_until_built: f64, facts: &TrainerFacts)
 }
 
 /// Returns the record of a workload before its training.
-fn empty_record(
-    workload: &Workload,
-    backend: &dyn Backend,
-    settings: &JobSettings,
-) -> Result<WorkloadRecord, EngineError> {
+fn empty_record(workload: &Workload, backend: &dyn Backend, settings: &JobSettings) -> Result<WorkloadRecord> {
     let (devices, input) = (backend.devices(), backend.facts().input);
     Ok(WorkloadRecord {
         workload: workload.name.to_owned(),

@@ -7,7 +7,7 @@ use results::{Adapter, Communication, InputMode, InputPipeline, Layout, Precisio
 use shaders::params::Step;
 
 use crate::data::{DataSet, Split};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::measure::Gauge;
 use crate::model::{Model, ModelError, Multipliers};
 use crate::training::{BatchPlan, EarlyStopping, InputRecipe, Loss, Optimizer, SampleOrder, Segments, WeightAverage};
@@ -126,19 +126,19 @@ pub trait Backend {
         self.facts().devices
     }
     /// Predicts the bytes that [`Backend::build`] allocates, if possible. Fails if the job does not fit.
-    fn predicted_bytes(&self, _job: &TrainingJob) -> Result<Option<u64>, EngineError> {
+    fn predicted_bytes(&self, _job: &TrainingJob) -> Result<Option<u64>> {
         Ok(None)
     }
     /// Opens a gauge of the device's peak, if the backend has one.
-    async fn gauge(&self) -> Result<Option<Box<dyn Gauge>>, EngineError> {
+    async fn gauge(&self) -> Result<Option<Box<dyn Gauge>>> {
         Ok(None)
     }
     /// Frees the memory of a failed workload after its trainer is dropped, and checks that the device still responds.
-    async fn recover(&self) -> Result<(), EngineError> {
+    async fn recover(&self) -> Result<()> {
         Ok(())
     }
     /// Compiles, allocates and uploads. Steps then allocate nothing.
-    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError>;
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>>;
 }
 
 /// Constant properties of an opened backend.
@@ -169,34 +169,34 @@ impl BackendFacts {
 #[async_trait(?Send)]
 pub trait Trainer {
     /// Trains the next `steps` steps and returns when the device has finished all of them.
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError>;
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport>;
 
     /// Classifies the first `samples` samples of a set, without dropout or augmentation. Held-out samples are available
     /// if the job has early stopping.
-    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError>;
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport>;
 
     /// Returns all tensors in the model's order and logical layout.
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError>;
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>>;
 
     /// Returns the loss gradients of the last training step, in the layout of [`Trainer::weights`], without weight
     /// decay. Gradients of untrained tensors may be zero.
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError>;
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>>;
 
     /// Returns the logits of the first `rows` samples of the last training batch, before its update. The next
     /// evaluation overwrites them.
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError>;
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>>;
 
     /// Starts a segment with this seed at the next step. Only for backends with repeatable training.
     fn begin_segment(&mut self, _seed: u32) {}
 
     /// Returns all state that training changes, laid out like weights. Only for backends with repeatable training.
-    async fn state(&mut self) -> Result<StateBytes, EngineError> {
+    async fn state(&mut self) -> Result<StateBytes> {
         Err(EngineError::NotRepeatable)
     }
 
     /// Restores a state read before step `step` (zero-based). `segments` are the segments of the whole training. Only
     /// for backends with repeatable training.
-    async fn restore(&mut self, _state: &StateBytes, _step: u64, _segments: &Segments) -> Result<(), EngineError> {
+    async fn restore(&mut self, _state: &StateBytes, _step: u64, _segments: &Segments) -> Result<()> {
         Err(EngineError::NotRepeatable)
     }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use results::{Adapter, DeviceKind};
 
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 
 /// Adapter request as typed by a user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl fmt::Display for AdapterChoice {
 
 impl AdapterChoice {
     /// Returns the index of the adapter that matches. Fails with the list of adapters if none does.
-    pub fn choose(&self, adapters: &[Adapter]) -> Result<usize, EngineError> {
+    pub fn choose(&self, adapters: &[Adapter]) -> Result<usize> {
         let of_kind = |kind| adapters.iter().position(|a| !a.software && a.kind == kind);
         let found = match self {
             Self::Any => of_kind(DeviceKind::Discrete)
@@ -94,7 +94,7 @@ impl AdapterChoice {
 
     /// Returns the same choice for a backend that numbers its own devices: an index into `adapters` becomes a name.
     /// Fails if the index does not exist or if several adapters have the name.
-    pub fn beyond(&self, adapters: &[Adapter], backend: &'static str) -> Result<Self, EngineError> {
+    pub fn beyond(&self, adapters: &[Adapter], backend: &'static str) -> Result<Self> {
         let Self::Index(index) = *self else { return Ok(self.clone()) };
         let Adapter { name, api, .. } = &adapters[self.choose(adapters)?];
         // A device may be available through several interfaces.
@@ -106,7 +106,7 @@ impl AdapterChoice {
     }
 
     /// Accepts `any` and `cpu` for a backend on the processor.
-    pub(super) fn choose_processor(&self, processor: &Adapter) -> Result<(), EngineError> {
+    pub(super) fn choose_processor(&self, processor: &Adapter) -> Result<()> {
         match self {
             Self::Any | Self::Cpu | Self::Browser => Ok(()),
             _ => Err(self.not_found(std::slice::from_ref(processor))),
@@ -129,11 +129,7 @@ impl AdapterChoice {
     /// Returns the indices of the adapters that share each batch: the named adapters, or `devices` adapters like the
     /// first match. They must have the same name, driver and interface, because devices with different rounding would
     /// not keep the same weights. A software adapter can be used more than once.
-    pub fn choose_several(
-        &self,
-        adapters: &[Adapter],
-        devices: Option<NonZero<u32>>,
-    ) -> Result<Vec<usize>, EngineError> {
+    pub fn choose_several(&self, adapters: &[Adapter], devices: Option<NonZero<u32>>) -> Result<Vec<usize>> {
         let named = match self {
             Self::All => {
                 let best = Self::Any.choose(adapters).map_err(|_| self.not_found(adapters))?;
@@ -157,7 +153,7 @@ impl AdapterChoice {
         Ok(named)
     }
 
-    fn choose_alike(&self, adapters: &[Adapter], devices: usize) -> Result<Vec<usize>, EngineError> {
+    fn choose_alike(&self, adapters: &[Adapter], devices: usize) -> Result<Vec<usize>> {
         let first = self.choose(adapters)?;
         if adapters[first].software {
             return Ok(vec![first; devices]);
@@ -173,7 +169,7 @@ impl AdapterChoice {
 }
 
 /// Checks that the indices exist, and that only software adapters repeat.
-fn listed(choice: &AdapterChoice, indices: &[usize], adapters: &[Adapter]) -> Result<Vec<usize>, EngineError> {
+fn listed(choice: &AdapterChoice, indices: &[usize], adapters: &[Adapter]) -> Result<Vec<usize>> {
     if indices.is_empty() || indices.iter().any(|&index| index >= adapters.len()) {
         return Err(choice.not_found(adapters));
     }
@@ -270,7 +266,7 @@ mod tests {
             assert_eq!(choose(asked, adapters, devices).unwrap(), expected, "{asked}");
         }
         let refused: [(_, _, _, &[&str]); 7] = [
-            ("any", &mixed[..], 2, &["2 devices were requested, but this machine has 1 like A; `native-runner ad"]),
+            ("any", &mixed[..], 2, &["2 devices", "this machine has 1 like A; `native-runner adapters`"]),
             ("all", without_a, 3, &["omitted, or 2", "but is 3"]),
             ("all", &mixed, 0, &["A (Vulkan, 1)", "B (Vulkan, 1)"]),
             ("all", &mixed[1..2], 0, &["no adapter fits `all`"]),

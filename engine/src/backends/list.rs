@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{AdapterChoice, REFERENCE, adapters};
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::model::{Layer, Model, ModelError};
 
 pub const WGSL: &str = "wgsl";
@@ -128,7 +128,7 @@ fn is_burn(name: &str) -> bool {
     name.starts_with("burn-") && KNOWN_BACKENDS.iter().any(|known| known.name == name)
 }
 
-pub(super) fn find(name: &str) -> Result<&'static str, EngineError> {
+pub(super) fn find(name: &str) -> Result<&'static str> {
     let known = KNOWN_BACKENDS.iter().map(|known| known.name).find(|known| *known == name);
     known.ok_or_else(|| EngineError::UnknownBackend {
         name: name.to_owned(),

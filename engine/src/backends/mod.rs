@@ -29,7 +29,7 @@ pub use list::{
 pub use opening::{Keeper, Opening};
 
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::trainer::Backend;
 
 pub const REFERENCE: &str = "reference";
@@ -41,13 +41,13 @@ pub async fn open_in(
     name: &str,
     choice: &AdapterChoice,
     clock: Rc<dyn Clock>,
-) -> Result<Box<dyn Backend>, EngineError> {
+) -> Result<Box<dyn Backend>> {
     open_with(name, &Opening::new(precision, choice), clock).await
 }
 
 /// Like [`open_in`], with all options. Fails if the backend would ignore one.
 #[async_recursion(?Send)]
-pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
+pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>> {
     opening.check_for(name)?;
     match name {
         #[cfg(feature = "wgsl")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use results::{Feature, InputMode, Layout, Precision};
 
 use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE, list};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 
 pub(super) const REMOTES: &str = "the remote devices";
 pub(super) const DIFFERENT: &str = "distinct: each trains on its own share of every batch";
@@ -44,7 +44,7 @@ impl Opening {
     }
 
     /// Checks that the backend supports these options, and that it would ignore none.
-    pub fn check_for(&self, name: &str) -> Result<(), EngineError> {
+    pub fn check_for(&self, name: &str) -> Result<()> {
         self.check(&[name])?;
         if name == BURN_REMOTE {
             self.check_remotes()?;
@@ -67,7 +67,7 @@ impl Opening {
     }
 
     /// Checks the options of served devices, which must have distinct addresses.
-    fn check_remotes(&self) -> Result<(), EngineError> {
+    fn check_remotes(&self) -> Result<()> {
         if self.adapter.is_of_several() {
             let allowed = "a single one: several served devices are selected by their addresses, as in --remote \
                            HOST:4400,HOST:4401";
@@ -92,7 +92,7 @@ impl Opening {
     }
 
     /// Rejects an overlap setting for a single device, which exchanges nothing.
-    pub fn check_overlap(&self) -> Result<(), EngineError> {
+    pub fn check_overlap(&self) -> Result<()> {
         match self.overlap {
             Some(on) if !self.asks_for_several() => {
                 Err(invalid_overlap(on, "omitted for a single device, which exchanges nothing (see --devices)"))
@@ -102,7 +102,7 @@ impl Opening {
     }
 
     /// Checks that each requested option that only one backend supports has this backend among `names`.
-    pub fn check(&self, names: &[&str]) -> Result<(), EngineError> {
+    pub fn check(&self, names: &[&str]) -> Result<()> {
         let particulars = [
             (self.threads.is_some(), "a number of threads", BURN_FLEX),
             (!self.remote.is_empty(), "a remote device", BURN_REMOTE),

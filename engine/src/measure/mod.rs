@@ -10,7 +10,7 @@ use results::{Adapter, PeakSample, statistics};
 
 use crate::backends::reference::Classifier;
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::trainer::{Backend, StepReport, Trainer};
 
 pub use results::Phase;
@@ -75,7 +75,7 @@ pub(crate) async fn timed_steps(
     trainer: &mut dyn Trainer,
     steps: u32,
     clock: &dyn Clock,
-) -> Result<(StepReport, Window), EngineError> {
+) -> Result<(StepReport, Window)> {
     let start = clock.now_seconds();
     let report = trainer.train_steps(steps).await?;
     let passed = clock.now_seconds() - start;
@@ -208,10 +208,10 @@ impl Schedule {
 /// compared with, because a device's clock varies with heat and other work.
 #[async_trait(?Send)]
 pub trait Gauge {
-    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError>;
+    async fn peak_flops_per_second(&mut self) -> Result<f64>;
 
     /// Measures the copy throughput in bytes per second (read and written). Returns `None` if the device cannot copy.
-    async fn copied_bytes_per_second(&mut self) -> Result<Option<f64>, EngineError> {
+    async fn copied_bytes_per_second(&mut self) -> Result<Option<f64>> {
         Ok(None)
     }
 }
@@ -219,7 +219,7 @@ pub trait Gauge {
 #[async_trait(?Send)]
 pub(crate) trait Repeatable {
     /// Runs `repetitions` repetitions. The device is idle at the start and at the end.
-    async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError>;
+    async fn window(&mut self, repetitions: u32) -> Result<Window>;
 }
 
 #[derive(Clone, Copy, Debug)]

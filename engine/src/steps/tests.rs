@@ -67,18 +67,18 @@ impl Backend for Fake {
         &self.facts
     }
 
-    fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
+    fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>> {
         Ok(self.predicts.then_some(self.bytes_per_sample * u64::from(job.batches.batch_size)))
     }
 
-    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>> {
         Ok(Box::new(Self { batch_size: job.batches.batch_size, ..self.clone() }))
     }
 }
 
 #[async_trait(?Send)]
 impl Trainer for Fake {
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let slow = self.world.now.get() >= self.slower_from;
         let steep = self.batch_size >= self.steep_from;
         let factor = f64::from((1 + u32::from(slow)) * (1 + u32::from(steep)));
@@ -89,19 +89,19 @@ impl Trainer for Fake {
         Ok(StepReport { losses: vec![1.0; steps as usize], correct: 0, samples, ..StepReport::default() })
     }
 
-    async fn evaluate(&mut self, _set: EvaluationSet, _samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, _set: EvaluationSet, _samples: u32) -> Result<TestReport> {
         panic!("steps are timed without tests");
     }
 
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
         Ok(Vec::new())
     }
 
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
         Ok(Vec::new())
     }
 
-    async fn logits(&mut self, _rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+    async fn logits(&mut self, _rows: u32) -> Result<Vec<Vec<f64>>> {
         Ok(Vec::new())
     }
 
@@ -123,7 +123,7 @@ struct TestGauge {
 
 #[async_trait(?Send)]
 impl Gauge for TestGauge {
-    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
+    async fn peak_flops_per_second(&mut self) -> Result<f64> {
         self.peak += self.rise;
         Ok(self.peak)
     }

@@ -13,7 +13,7 @@ use results::{Compared, Correctness, Disagreement, Precision};
 use super::whole_batch::{GRADIENT_FLOOR, against_parts, largest_difference, mixes_samples, writable};
 use crate::backends::reference::ReferenceBackend;
 use crate::data::DataSet;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::model::{Layer, Model, PoolKind, TensorKind};
 use crate::steps;
 use crate::trainer::{Backend, EvaluationSet, Trainer, TrainingJob};
@@ -53,7 +53,7 @@ pub async fn check_workload(
     seed: u32,
     data: Arc<DataSet>,
     backend: &dyn Backend,
-) -> Result<Correctness, EngineError> {
+) -> Result<Correctness> {
     let job = steps::job(workload, workload.batch_size, seed, data)?;
     against_reference(workload, &job, backend).await
 }
@@ -68,7 +68,7 @@ pub(crate) async fn against_reference(
     workload: &Workload,
     job: &TrainingJob,
     backend: &dyn Backend,
-) -> Result<Correctness, EngineError> {
+) -> Result<Correctness> {
     let mut correctness = first_steps_against_reference(workload, job, backend).await?;
     if correctness.passed {
         correctness.whole_batch = against_parts(workload, job, backend, &correctness).await?;
@@ -82,7 +82,7 @@ async fn first_steps_against_reference(
     workload: &Workload,
     job: &TrainingJob,
     backend: &dyn Backend,
-) -> Result<Correctness, EngineError> {
+) -> Result<Correctness> {
     let (model, smallest) = match &workload.reduced {
         Some(reduced) => (reduced.clone(), MIN_REDUCED_BATCH),
         None => (job.model.clone(), MIN_BATCH),
@@ -133,7 +133,7 @@ pub(crate) fn judge(
     precision: Precision,
     found: &FirstSteps,
     reference: &FirstSteps,
-) -> Result<Correctness, EngineError> {
+) -> Result<Correctness> {
     let tolerance = tolerance(workload, job, precision)?;
     let (losses, reference_losses) = (found.losses.clone(), reference.losses.clone());
     let mut correctness = Correctness {
@@ -159,7 +159,7 @@ pub(crate) fn judge(
 /// In f16, every stage rounds its inputs and outputs. Errors of stages are independent, so they grow with the square
 /// root of the number of stages. They are errors of the logits, and a loss changes by no more than its logits. Each
 /// step adds the same amount again, because optimizers that divide by the size of a gradient magnify rounding.
-pub(crate) fn tolerance(workload: &Workload, job: &TrainingJob, precision: Precision) -> Result<f64, EngineError> {
+pub(crate) fn tolerance(workload: &Workload, job: &TrainingJob, precision: Precision) -> Result<f64> {
     let stages = job.model.stages(job.dropout)?.stages.len();
     let rounding = f64::from(STEPS) * ROUNDINGS_PER_STAGE * F16_ROUNDING * (stages as f64).sqrt();
     Ok(match precision {
@@ -182,7 +182,7 @@ async fn rounding_decides(
     job: &TrainingJob,
     precision: Precision,
     reference: &FirstSteps,
-) -> Result<bool, EngineError> {
+) -> Result<bool> {
     let rounded = match precision {
         Precision::F64 => return Ok(false),
         Precision::F32 => ReferenceBackend::<f32>::new(),
@@ -211,10 +211,40 @@ pub(crate) struct FirstSteps {
 }
 
 impl FirstSteps {
-    pub(crate) async fn of(backend: &dyn Backend, job: &TrainingJob) -> Result<Self, EngineError> {
-        let mut observed = FirstStepsTrainer::untrained(backend, job).await?;
-        observed.train_first_step().await?;
-        observed.train_other_steps().await
+    pub(crate) async fn of(backend: &dyn Backend, job: &TrainingJob) -> Result<Self> {
+        let mut trainer = backend.build(job).await?;
+        let mut found = Self::untrained(trainer.as_mut(), job).await?;
+        found.train_first_step(trainer.as_mut(), job).await?;
+        found.train_other_steps(trainer.as_mut(), job).await?;
+        Ok(found)
+    }
+
+    pub(crate) async fn untrained(trainer: &mut dyn Trainer, job: &TrainingJob) -> Result<Self> {
+        Ok(Self { untrained_losses: test_losses(trainer, job).await?, ..Self::default() })
+    }
+
+    pub(crate) async fn train_first_step(&mut self, trainer: &mut dyn Trainer, job: &TrainingJob) -> Result<()> {
+        self.losses = trainer.train_steps(1).await?.losses;
+        self.gradients = double(trainer.gradients().await?);
+        // Some backends skip the gradients of fixed weights. Their updates are compared instead.
+        for (gradient, tensor) in self.gradients.iter_mut().zip(job.model.tensors()?) {
+            if tensor.kind != TensorKind::Trained {
+                gradient.fill(0.0);
+            }
+        }
+        self.logits = trainer.logits(job.batches.step(0).count).await?.into_iter().flatten().collect();
+        Ok(())
+    }
+
+    pub(crate) async fn train_other_steps(&mut self, trainer: &mut dyn Trainer, job: &TrainingJob) -> Result<()> {
+        self.losses.extend(trainer.train_steps(STEPS - 1).await?.losses);
+        self.losses.iter_mut().for_each(|loss| *loss = writable(*loss));
+        self.updates = double(trainer.weights().await?);
+        for (update, initial) in self.updates.iter_mut().zip(job.initial_weights()?) {
+            update.iter_mut().zip(initial).for_each(|(value, initial)| *value -= f64::from(initial));
+        }
+        self.trained_losses = test_losses(trainer, job).await?;
+        Ok(())
     }
 
     /// Returns the distance from the reference, relative to the effect of computing nothing.
@@ -225,7 +255,7 @@ impl FirstSteps {
         job: &TrainingJob,
         precision: Precision,
         rounding: f64,
-    ) -> Result<Disagreement, EngineError> {
+    ) -> Result<Disagreement> {
         let loss_of_nothing = f64::from(job.model.classes()?).ln();
         let known = |losses: &[f64]| -> Vec<f64> {
             let known = losses.iter().map(|loss| loss - loss_of_nothing);
@@ -286,48 +316,6 @@ fn first_tolerance(compared: Compared, job: &TrainingJob, precision: Precision) 
     }
 }
 
-/// First steps so far, and the trainer to continue them.
-pub(crate) struct FirstStepsTrainer<'a> {
-    trainer: Box<dyn Trainer>,
-    job: &'a TrainingJob,
-    pub(crate) found: FirstSteps,
-}
-
-impl<'a> FirstStepsTrainer<'a> {
-    pub(crate) async fn untrained(backend: &dyn Backend, job: &'a TrainingJob) -> Result<Self, EngineError> {
-        let mut trainer = backend.build(job).await?;
-        let untrained_losses = test_losses(trainer.as_mut(), job).await?;
-        let found = FirstSteps { untrained_losses, ..FirstSteps::default() };
-        Ok(Self { trainer, job, found })
-    }
-
-    pub(crate) async fn train_first_step(&mut self) -> Result<(), EngineError> {
-        let Self { trainer, job, found } = self;
-        found.losses = trainer.train_steps(1).await?.losses;
-        found.gradients = double(trainer.gradients().await?);
-        // Some backends skip the gradients of fixed weights. Their updates are compared instead.
-        for (gradient, tensor) in found.gradients.iter_mut().zip(job.model.tensors()?) {
-            if tensor.kind != TensorKind::Trained {
-                gradient.fill(0.0);
-            }
-        }
-        found.logits = trainer.logits(job.batches.step(0).count).await?.into_iter().flatten().collect();
-        Ok(())
-    }
-
-    pub(crate) async fn train_other_steps(self) -> Result<FirstSteps, EngineError> {
-        let Self { mut trainer, job, mut found } = self;
-        found.losses.extend(trainer.train_steps(STEPS - 1).await?.losses);
-        found.losses = found.losses.into_iter().map(writable).collect();
-        found.updates = double(trainer.weights().await?);
-        for (update, initial) in found.updates.iter_mut().zip(job.initial_weights()?) {
-            update.iter_mut().zip(initial).for_each(|(value, initial)| *value -= f64::from(initial));
-        }
-        found.trained_losses = test_losses(trainer.as_mut(), job).await?;
-        Ok(found)
-    }
-}
-
 /// Returns true if rounding may move a value across an edge. Rounding rarely changes the position of a max-pool
 /// window's maximum, but normalization magnifies the effect: in f16, gradients have errors of 0.1 to 0.27 in
 /// `airbench94`, and of 0.02 in `theano-mnist`, which has no normalization.
@@ -348,7 +336,7 @@ fn double(tensors: Vec<Vec<f32>>) -> Vec<Vec<f64>> {
 
 /// Returns the losses of each set: for its first samples one by one, then for the number of samples that the plain
 /// loops can evaluate together in a short time.
-async fn test_losses(trainer: &mut dyn Trainer, job: &TrainingJob) -> Result<Vec<f64>, EngineError> {
+async fn test_losses(trainer: &mut dyn Trainer, job: &TrainingJob) -> Result<Vec<f64>> {
     let views = job.input.test_views.len() as u64;
     let affordable = MAX_TEST_FLOPS / (views * job.model.operations()?.forward_flops).max(1);
     let affordable = u32::try_from(affordable).unwrap_or(u32::MAX).clamp(1, MAX_TEST_SAMPLES);

@@ -6,7 +6,7 @@ use results::{DeviceKind, Warning};
 
 use super::settings::{definition, job_settings};
 use super::{Edges, RunRequest};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::trainer::{Backend, TrainingJob};
 use crate::workload::Workload;
 
@@ -20,7 +20,7 @@ pub(super) async fn fitted(
     workload: &Workload,
     backend: &dyn Backend,
     edges: &mut Edges<'_>,
-) -> Result<(Workload, Option<Warning>), EngineError> {
+) -> Result<(Workload, Option<Warning>)> {
     let definition = definition(workload);
     if request.spec.batch_size.is_some() || !definition.origin.is_always_generated() {
         return Ok((workload.clone(), None));
@@ -72,7 +72,7 @@ pub(super) fn check_fits(
     free_bytes: Option<u64>,
     workload: &Workload,
     job: &TrainingJob,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let (predicted, batch_size) = (backend.predicted_bytes(job)?, job.batches.batch_size);
     let Some(allowed_bytes) = free_bytes else { return Ok(()) };
     let (needed_bytes, with) = match predicted {
@@ -133,7 +133,7 @@ mod tests {
         backend: &Faulty,
         free_bytes: Option<u64>,
         named: Option<u32>,
-    ) -> Result<(u32, Option<Warning>), EngineError> {
+    ) -> Result<(u32, Option<Warning>)> {
         let mut request = request(&[workload]);
         request.spec.batch_size = named;
         let mut edges = Edges {

@@ -8,7 +8,7 @@ use super::proof::{COMMITMENTS_PER_WINDOW, KeptReason, Proof};
 use super::{Edges, Event, TrainingLimits};
 use crate::backends::reference::Classifier;
 use crate::data::Origin;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::measure::{PeakMeter, Phase, WindowLength, timed_steps};
 use crate::trainer::{EvaluationSet, StepReport, Trainer, TrainingJob};
 use crate::training::Patience;
@@ -94,11 +94,7 @@ impl<'a, 'e> Learning<'a, 'e> {
     }
 
     /// Trains to the limits, evaluating at fixed steps and at the end.
-    pub(super) async fn train(
-        &mut self,
-        limits: &TrainingLimits,
-        evaluations_per_epoch: u32,
-    ) -> Result<(), EngineError> {
+    pub(super) async fn train(&mut self, limits: &TrainingLimits, evaluations_per_epoch: u32) -> Result<()> {
         self.announce_examples()?;
         self.show_answers().await?;
         let mut mark = 1;
@@ -127,7 +123,7 @@ impl<'a, 'e> Learning<'a, 'e> {
         Ok(())
     }
 
-    async fn consult(&mut self, patience: &mut Patience) -> Result<(), EngineError> {
+    async fn consult(&mut self, patience: &mut Patience) -> Result<()> {
         let samples = self.job.evaluated_samples(EvaluationSet::HeldOut);
         self.pause().await;
         if samples > 0 && self.going() {
@@ -147,12 +143,7 @@ impl<'a, 'e> Learning<'a, 'e> {
     }
 
     /// Trains one window, which ends by step `boundary` and takes little longer than `seconds_left`.
-    pub(super) async fn window(
-        &mut self,
-        boundary: u64,
-        seconds_left: f64,
-        workload_fraction: f64,
-    ) -> Result<(), EngineError> {
+    pub(super) async fn window(&mut self, boundary: u64, seconds_left: f64, workload_fraction: f64) -> Result<()> {
         self.pause().await;
         if !self.going() {
             return Ok(());
@@ -188,7 +179,7 @@ impl<'a, 'e> Learning<'a, 'e> {
         Ok(())
     }
 
-    fn check_repetition(&mut self, losses: &[f64]) -> Result<(), EngineError> {
+    fn check_repetition(&mut self, losses: &[f64]) -> Result<()> {
         for &loss in losses {
             let (last, times) = self.repeated_loss;
             let times = if loss.to_bits() == last.to_bits() { times + 1 } else { 1 };
@@ -271,7 +262,7 @@ impl<'a, 'e> Learning<'a, 'e> {
     }
 
     /// Evaluates the whole test set, outside timed windows.
-    async fn evaluate(&mut self) -> Result<(), EngineError> {
+    async fn evaluate(&mut self) -> Result<()> {
         self.pause().await;
         if !self.going() {
             return Ok(());
@@ -327,7 +318,7 @@ const BUDGET_SECONDS: f64 = 30.0;
 impl Learning<'_, '_> {
     /// Continues training without evaluations until the throughput settles, and measures the device's peak in between.
     /// A fast device finishes its epochs before it has filled five one-second windows.
-    pub(super) async fn measure(&mut self, peaks: &mut PeakMeter<'_>) -> Result<(), EngineError> {
+    pub(super) async fn measure(&mut self, peaks: &mut PeakMeter<'_>) -> Result<()> {
         if !self.going() {
             return Ok(());
         }
@@ -358,7 +349,7 @@ impl Learning<'_, '_> {
     }
 
     /// Measures the peak for the last counted window, unless it was measured already.
-    pub(super) async fn measure_last_peak(&mut self, peaks: &mut PeakMeter<'_>) -> Result<(), EngineError> {
+    pub(super) async fn measure_last_peak(&mut self, peaks: &mut PeakMeter<'_>) -> Result<()> {
         self.end_lap().await?;
         self.progress.phase(self.edges, Phase::MeasuringPeak);
         let windows = &self.record.windows;
@@ -375,7 +366,7 @@ impl Learning<'_, '_> {
         summary::counted_windows(&self.record.windows).count()
     }
 
-    pub(super) fn announce_examples(&mut self) -> Result<(), EngineError> {
+    pub(super) fn announce_examples(&mut self) -> Result<()> {
         let samples = examples(self.job, self.edges)? as usize;
         if samples == 0 {
             return Ok(());
@@ -394,7 +385,7 @@ impl Learning<'_, '_> {
 
     /// Announces the network's current answers, outside timed windows. The plain loops compute them, so that backends
     /// need no second way to classify.
-    pub(super) async fn show_answers(&mut self) -> Result<(), EngineError> {
+    pub(super) async fn show_answers(&mut self) -> Result<()> {
         let samples = examples(self.job, self.edges)?;
         if samples == 0 || !self.going() {
             return Ok(());
@@ -422,7 +413,7 @@ const MAX_ANSWERING_SHARE: f64 = 1.0 / 60.0;
 
 /// Returns the number of test images to show with the network's answers. Returns 0 if the observer shows none, if the
 /// samples are not images, if the network is slow, or if evaluations use averaged weights.
-pub(super) fn examples(job: &TrainingJob, edges: &Edges<'_>) -> Result<u32, EngineError> {
+pub(super) fn examples(job: &TrainingJob, edges: &Edges<'_>) -> Result<u32> {
     let shows_something = matches!(job.data.definition.origin, Origin::Files { .. });
     let tests_averages = job.average.is_some_and(|average| average.is_tested());
     if !edges.observer.wants_examples() || !shows_something || tests_averages {

@@ -11,7 +11,7 @@ use results::{Beacon, Phase, Segment, StateBytes, Warning, losses_sha256};
 
 use super::learning::Learning;
 use super::{Edges, Event};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::trainer::Backend;
 use crate::training::{Segments, segment_seed};
 use crate::workload::Workload;
@@ -135,7 +135,7 @@ impl Kept {
 
 impl Learning<'_, '_> {
     /// Starts a segment and returns its beacon, if a leaderboard follows this training.
-    pub(super) async fn begin_segment(&mut self) -> Result<Option<Beacon>, EngineError> {
+    pub(super) async fn begin_segment(&mut self) -> Result<Option<Beacon>> {
         let phase = self.progress.now();
         if self.proof.as_ref().is_some_and(|proof| proof.is_warming_up) && self.is_warm() {
             self.end_lap().await?;
@@ -155,7 +155,7 @@ impl Learning<'_, '_> {
         Ok(beacon)
     }
 
-    pub(super) async fn end_segment(&mut self, beacon: Beacon, losses: &[f64]) -> Result<(), EngineError> {
+    pub(super) async fn end_segment(&mut self, beacon: Beacon, losses: &[f64]) -> Result<()> {
         let start = self.edges.clock.now_seconds();
         let state = self.trainer.state().await?;
         let state_sha256 = state.sha256();
@@ -184,7 +184,7 @@ impl Learning<'_, '_> {
         Ok(())
     }
 
-    pub(super) async fn end_lap(&mut self) -> Result<(), EngineError> {
+    pub(super) async fn end_lap(&mut self) -> Result<()> {
         let is_warm = self.is_warm();
         let Some(proof) = &mut self.proof else { return Ok(()) };
         proof.is_warming_up &= !is_warm;
@@ -195,7 +195,7 @@ impl Learning<'_, '_> {
     }
 
     /// Answers the leaderboard's requests for hashes and states after a training, retraining parts if necessary.
-    pub(super) async fn prove(&mut self) -> Result<(), EngineError> {
+    pub(super) async fn prove(&mut self) -> Result<()> {
         let Some(mut proof) = self.proof.take() else { return Ok(()) };
         let Some(tested_step) = self.record.evaluations.last().map(|last| last.step) else { return Ok(()) };
         self.progress.phase(self.edges, Phase::Proving);
@@ -320,7 +320,7 @@ impl Learning<'_, '_> {
     }
 
     /// Continues without the leaderboard if the leaderboard caused the error.
-    fn unless_broken<T>(&mut self, result: Result<T, Broken>) -> Result<Option<T>, EngineError> {
+    fn unless_broken<T>(&mut self, result: Result<T, Broken>) -> Result<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(Broken::Engine(error)) => Err(error),

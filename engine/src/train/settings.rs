@@ -4,7 +4,7 @@ use results::Length;
 
 use super::RunRequest;
 use crate::data::{DataSetDefinition, data_set};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::training::{BatchPlan, Optimizer};
 use crate::workload::Workload;
 
@@ -30,7 +30,7 @@ pub(super) fn definition(workload: &Workload) -> &'static DataSetDefinition {
     data_set(workload.data_set).expect("a test holds every workload to a known data set")
 }
 
-pub(super) fn job_settings(request: &RunRequest, workload: &Workload) -> Result<JobSettings, EngineError> {
+pub(super) fn job_settings(request: &RunRequest, workload: &Workload) -> Result<JobSettings> {
     let spec = &request.spec;
     let batch_size = spec.batch_size.unwrap_or(workload.batch_size);
     let batches = workload.batches(definition(workload).train.samples, batch_size)?;
@@ -57,7 +57,7 @@ pub(super) fn job_settings(request: &RunRequest, workload: &Workload) -> Result<
     })
 }
 
-pub(super) fn validate(request: &RunRequest, devices: u32) -> Result<(), EngineError> {
+pub(super) fn validate(request: &RunRequest, devices: u32) -> Result<()> {
     let spec = &request.spec;
     if let Some(rate) = spec.learning_rate.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
         return Err(EngineError::invalid("the learning rate", "a number above 0", rate));

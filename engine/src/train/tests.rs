@@ -104,7 +104,7 @@ fn seconds_end_training_by_the_clock() {
 #[test]
 fn cancelling_ends_the_run_after_the_window_or_while_it_waits() {
     let canceled = || TrainingTest { measure: true, ..TrainingTest::new(0.1) };
-    let pause = Some(Pause { after: 3, seconds: 600.0, cancels: true });
+    let pause = Some(Pause { after: 3, cancels: true });
     for test in [TrainingTest { cancel_after: Some(3), ..canceled() }, TrainingTest { pause, ..canceled() }] {
         let (record, _) = test.run();
         assert_eq!((record.outcome, record.windows.len()), (Outcome::Cancelled, 3));
@@ -121,7 +121,7 @@ fn no_clock_runs_while_a_run_waits() {
     let tests: [(&dyn Fn() -> TrainingTest, usize); 2] = [(&training, 2), (&measuring, windows_of_training + 2)];
     for (test, after) in tests {
         let (expected, _) = test().run();
-        let pause = Some(Pause { after, seconds: 600.0, cancels: false });
+        let pause = Some(Pause { after, cancels: false });
         let (record, _) = TrainingTest { pause, ..test() }.run();
         let waits = |of: &WorkloadRecord| -> Vec<f64> {
             of.timeline.iter().filter(|of| of.phase == Phase::Paused).map(|of| of.seconds).collect()

@@ -5,7 +5,7 @@ use results::{Compared, Correctness, FailureCause, Precision, WholeBatch};
 use std::sync::Arc;
 
 use crate::data::{DataSet, Split};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::model::{Layer, Model};
 use crate::norm::norm;
 use crate::random::{Generator, stream};
@@ -31,7 +31,7 @@ pub(crate) async fn against_parts(
     job: &TrainingJob,
     backend: &dyn Backend,
     checked: &Correctness,
-) -> Result<Option<WholeBatch>, EngineError> {
+) -> Result<Option<WholeBatch>> {
     let batch_size = job.batches.batch_size;
     let (part_size, samples, data) = if mixes_samples(&job.model) {
         let mut divisors = (1..=checked.batch_size.min(batch_size)).rev();
@@ -101,7 +101,7 @@ fn repeat_samples(data: &DataSet, few: u32, samples: u32, seed: u32) -> DataSet 
 }
 
 /// Returns the loss and the gradients of a job's samples, added up from its batches.
-async fn add_up(job: &TrainingJob, backend: &dyn Backend) -> Result<(f64, Vec<Vec<f64>>), EngineError> {
+async fn add_up(job: &TrainingJob, backend: &dyn Backend) -> Result<(f64, Vec<Vec<f64>>)> {
     let mut trainer = backend.build(job).await?;
     let (mut loss, mut sums) = (0.0, Vec::<Vec<f64>>::new());
     for _ in 0..job.batches.steps_per_epoch() {

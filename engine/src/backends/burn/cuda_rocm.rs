@@ -8,57 +8,24 @@ use results::{Adapter, DeviceKind};
 use super::Opened;
 use super::failure::words;
 use crate::backends::AdapterChoice;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Platform {
-    #[cfg(feature = "burn-cuda")]
-    Cuda,
-    #[cfg(feature = "burn-rocm")]
-    Rocm,
-}
-
-impl Platform {
-    fn devices(self) -> Vec<Device> {
-        match self {
-            #[cfg(feature = "burn-cuda")]
-            Self::Cuda => Device::enumerate(DeviceType::Cuda).into_vec(),
-            #[cfg(feature = "burn-rocm")]
-            Self::Rocm => Device::enumerate(DeviceType::Rocm).into_vec(),
-        }
-    }
-
-    /// Returns vendor, interface and compilation target.
-    fn facts(self) -> [&'static str; 3] {
-        match self {
-            #[cfg(feature = "burn-cuda")]
-            Self::Cuda => ["NVIDIA", "CUDA", "PTX"],
-            #[cfg(feature = "burn-rocm")]
-            Self::Rocm => ["AMD", "ROCm", "HIP"],
-        }
-    }
-}
-
-/// Opens the matching device. An index counts the platform's own devices.
-pub(super) fn open(choice: &AdapterChoice, platform: Platform) -> Result<Opened, EngineError> {
-    let [_, api, _] = platform.facts();
-    catch_panic(api, || find(choice, platform))
+/// Opens the matching device of a platform with this vendor, interface and compilation target. An index counts the
+/// platform's own devices.
+pub(super) fn open(choice: &AdapterChoice, platform: DeviceType, facts: [&'static str; 3]) -> Result<Opened> {
+    catch_panic(facts[1], || find(choice, platform, facts))
 }
 
 /// Catches panics: Burn panics if part of a platform is missing or too old.
-fn catch_panic(api: &str, open: impl FnOnce() -> Result<Opened, EngineError>) -> Result<Opened, EngineError> {
-    catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|panic| {
-        let message = format!("{api} cannot be used: {}", words(panic.as_ref()));
-        Err(EngineError::DeviceRefused { message })
-    })
+fn catch_panic(api: &str, open: impl FnOnce() -> Result<Opened>) -> Result<Opened> {
+    catch_unwind(AssertUnwindSafe(open))
+        .unwrap_or_else(|panic| Err(EngineError::refused(format!("{api} cannot be used: {}", words(panic.as_ref())))))
 }
 
-fn find(choice: &AdapterChoice, platform: Platform) -> Result<Opened, EngineError> {
-    let [vendor, api, compiler] = platform.facts();
-    let mut devices = platform.devices();
+fn find(choice: &AdapterChoice, platform: DeviceType, [vendor, api, compiler]: [&'static str; 3]) -> Result<Opened> {
+    let mut devices = Device::enumerate(platform).into_vec();
     if devices.is_empty() {
-        let message = format!("there is no {api} device, or its driver is not installed");
-        return Err(EngineError::DeviceRefused { message });
+        return Err(EngineError::refused(format!("there is no {api} device, or its driver is not installed")));
     }
     let describe = |device: &Device| {
         let identity = device.identity();
@@ -69,9 +36,7 @@ fn find(choice: &AdapterChoice, platform: Platform) -> Result<Opened, EngineErro
             architecture: identity.map(|identity| identity.fingerprint).unwrap_or_default(),
             kind: DeviceKind::Discrete,
             api: api.to_owned(),
-            driver: String::new(),
-            software: false,
-            compatibility: false,
+            ..Adapter::default()
         }
     };
     let mut adapters: Vec<Adapter> = devices.iter().map(describe).collect();
@@ -93,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_platform_that_panics_is_an_error_that_says_why() {
-        let message = |opened: Result<Opened, EngineError>| opened.err().map(|error| error.to_string());
+        let message = |opened: Result<Opened>| opened.err().map(|error| error.to_string());
         let missing = message(catch_panic("CUDA", || panic!("a library is missing")));
         assert_eq!(missing.as_deref(), Some("the device refused the work: CUDA cannot be used: a library is missing"));
         let version = 3;

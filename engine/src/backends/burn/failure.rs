@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use burn_tensor::ExecutionError;
 use results::StateBytes;
 
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts};
 use crate::training::Segments;
 
@@ -55,7 +55,7 @@ pub(super) fn is_broken_link(message: &str) -> bool {
     message.contains("RecvError") || message.contains("Remote response channel closed")
 }
 
-pub(super) async fn guarded<T>(work: impl Future<Output = Result<T, EngineError>>) -> Result<T, EngineError> {
+pub(super) async fn guarded<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let mut work = pin!(work);
     poll_fn(|context| {
         // State left inconsistent by a panic is not used again.
@@ -84,7 +84,7 @@ impl<T: Trainer> Guarded<T> {
         Self { facts: trainer.facts(), trainer: Some(trainer) }
     }
 
-    async fn call<R>(&mut self, work: impl AsyncFnOnce(&mut T) -> Result<R, EngineError>) -> Result<R, EngineError> {
+    async fn call<R>(&mut self, work: impl AsyncFnOnce(&mut T) -> Result<R>) -> Result<R> {
         let Some(trainer) = &mut self.trainer else {
             return Err(EngineError::Panicked { message: "it has panicked before".to_owned() });
         };
@@ -98,23 +98,23 @@ impl<T: Trainer> Guarded<T> {
 
 #[async_trait(?Send)]
 impl<T: Trainer> Trainer for Guarded<T> {
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         self.call(async |trainer| trainer.train_steps(steps).await).await
     }
 
-    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
         self.call(async |trainer| trainer.evaluate(set, samples).await).await
     }
 
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
         self.call(async |trainer| trainer.weights().await).await
     }
 
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
         self.call(async |trainer| trainer.gradients().await).await
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
         self.call(async |trainer| trainer.logits(rows).await).await
     }
 
@@ -124,11 +124,11 @@ impl<T: Trainer> Trainer for Guarded<T> {
         }
     }
 
-    async fn state(&mut self) -> Result<StateBytes, EngineError> {
+    async fn state(&mut self) -> Result<StateBytes> {
         self.call(async |trainer| trainer.state().await).await
     }
 
-    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
+    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<()> {
         self.call(async |trainer| trainer.restore(state, step, segments).await).await
     }
 

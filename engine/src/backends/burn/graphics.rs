@@ -7,69 +7,51 @@ use results::{Adapter, DeviceKind};
 
 use super::{Opened, TUNED};
 use crate::backends::{AdapterChoice, wgsl};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 
 /// Kernel compiler. Burn chooses it by interface, build features and driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compiler {
-    Wgsl,
-    SpirV,
-    Metal,
+pub(super) struct Compiler {
+    name: &'static str,
+    /// Part of the names of its devices, such as `fusion<cubecl<wgpu<spirv>>>`.
+    part: &'static str,
+    /// The only supported interface, or `None` if it supports several.
+    api: Option<&'static str>,
 }
 
 impl Compiler {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Wgsl => "WGSL",
-            Self::SpirV => "SPIR-V",
-            Self::Metal => "MSL",
-        }
-    }
-
-    /// Returns the only supported interface, or `None` if it supports several.
-    fn api(self) -> Option<&'static str> {
-        match self {
-            Self::Wgsl => None,
-            Self::SpirV => Some("Vulkan"),
-            Self::Metal => Some("Metal"),
-        }
-    }
+    pub(super) const WGSL: Self = Self { name: "WGSL", part: "wgpu<wgsl>", api: None };
+    pub(super) const SPIR_V: Self = Self { name: "SPIR-V", part: "wgpu<spirv>", api: Some("Vulkan") };
+    pub(super) const METAL: Self = Self { name: "MSL", part: "wgpu<msl>", api: Some("Metal") };
 
     /// Returns the compiler that Burn uses on this interface in this build.
     fn of_build(api: &str) -> Self {
         match api {
-            "Vulkan" if cfg!(feature = "burn-vulkan") => Self::SpirV,
-            "Metal" if cfg!(feature = "burn-metal") => Self::Metal,
-            _ => Self::Wgsl,
+            "Vulkan" if cfg!(feature = "burn-vulkan") => Self::SPIR_V,
+            "Metal" if cfg!(feature = "burn-metal") => Self::METAL,
+            _ => Self::WGSL,
         }
-    }
-
-    /// Parses the compiler from a device name such as `fusion<cubecl<wgpu<spirv>>>`.
-    fn of_device(name: &str) -> Option<Self> {
-        let known = [("wgpu<wgsl>", Self::Wgsl), ("wgpu<spirv>", Self::SpirV), ("wgpu<msl>", Self::Metal)];
-        known.into_iter().find(|(part, _)| name.contains(part)).map(|(_, compiler)| compiler)
     }
 
     /// Checks the compiler of an opened device. Burn silently falls back to WGSL if the driver lacks a feature.
-    fn check_chosen(self, device: &str, adapter: &Adapter) -> Result<(), EngineError> {
-        if Self::of_device(device) == Some(self) {
+    fn check_chosen(self, device: &str, adapter: &Adapter) -> Result<()> {
+        if device.contains(self.part) {
             return Ok(());
         }
-        let message = format!("the driver of {} lacks a feature that Burn's {} needs", adapter.name, self.name());
+        let message = format!("the driver of {} lacks a feature that Burn's {} needs", adapter.name, self.name);
         refused(format!("{message}, so Burn would compute with {device} instead"))
     }
 
-    fn check(self, adapter: &Adapter) -> Result<(), EngineError> {
+    fn check(self, adapter: &Adapter) -> Result<()> {
         let used = Self::of_build(&adapter.api);
         if used != self {
             return refused(format!(
                 "in this program Burn compiles {} on {}, because it was built with several Burn backends; build it \
                  with a single one",
-                used.name(),
-                adapter.api
+                used.name, adapter.api
             ));
         }
-        if self == Self::SpirV && adapter.software {
+        if self == Self::SPIR_V && adapter.software {
             return refused(format!("{} fails on Burn's SPIR-V, or computes wrong results with it", adapter.name));
         }
         if TUNED && adapter.software {
@@ -83,23 +65,23 @@ impl Compiler {
     }
 }
 
-fn refused<T>(message: String) -> Result<T, EngineError> {
+fn refused<T>(message: String) -> Result<T> {
     Err(EngineError::DeviceRefused { message })
 }
 
-pub(super) async fn open(choice: &AdapterChoice, compiler: Compiler) -> Result<Opened, EngineError> {
+pub(super) async fn open(choice: &AdapterChoice, compiler: Compiler) -> Result<Opened> {
     let mut adapters = wgsl::adapters().await;
-    let index = pick(choice, &adapters, compiler.api())?;
+    let index = pick(choice, &adapters, compiler.api)?;
     let location = AdapterLocation::of(&adapters, index)?;
     let adapter = adapters.swap_remove(index);
     compiler.check(&adapter)?;
     let device = location.open(&adapter).await?;
     compiler.check_chosen(&Dispatch::name(device.as_dispatch()), &adapter)?;
-    Ok(Opened { device, adapter, compiler: compiler.name(), compiles: true })
+    Ok(Opened { device, adapter, compiler: compiler.name, compiles: true })
 }
 
 /// Returns the index of the matching adapter with this interface. Indices in `choice` count all adapters.
-fn pick(choice: &AdapterChoice, adapters: &[Adapter], api: Option<&str>) -> Result<usize, EngineError> {
+fn pick(choice: &AdapterChoice, adapters: &[Adapter], api: Option<&str>) -> Result<usize> {
     let fits = |adapter: &Adapter| api.is_none_or(|api| adapter.api == api);
     if let AdapterChoice::Index(_) = choice {
         let index = choice.choose(adapters)?;
@@ -126,7 +108,7 @@ struct AdapterLocation {
 }
 
 impl AdapterLocation {
-    fn of(adapters: &[Adapter], index: usize) -> Result<Self, EngineError> {
+    fn of(adapters: &[Adapter], index: usize) -> Result<Self> {
         let Adapter { kind, api, .. } = &adapters[index];
         let number = adapters[..index].iter().filter(|a| a.kind == *kind && a.api == *api).count();
         let api = match api.as_str() {
@@ -151,7 +133,7 @@ impl AdapterLocation {
     }
 
     /// Opens the adapter once per program.
-    async fn open(self, wanted: &Adapter) -> Result<Device, EngineError> {
+    async fn open(self, wanted: &Adapter) -> Result<Device> {
         static OPENED: Mutex<Vec<(AdapterLocation, Device)>> = Mutex::new(Vec::new());
 
         let found =
@@ -211,20 +193,20 @@ mod tests {
     fn another_compiler_than_the_one_asked_for_is_refused() {
         let gpu = adapter("A", DeviceKind::Discrete, "Vulkan");
         let spir_v = "dispatch<autodiff<fusion<cubecl<wgpu<spirv>>>>>";
-        assert!(Compiler::SpirV.check_chosen(spir_v, &gpu).is_ok());
+        assert!(Compiler::SPIR_V.check_chosen(spir_v, &gpu).is_ok());
         for unfit in ["dispatch<fusion<cubecl<wgpu<wgsl>>>>", "dispatch<flex>"] {
-            let error = Compiler::SpirV.check_chosen(unfit, &gpu).unwrap_err().to_string();
+            let error = Compiler::SPIR_V.check_chosen(unfit, &gpu).unwrap_err().to_string();
             assert!(error.contains("the driver of A lacks") && error.contains(unfit), "{error}");
         }
-        assert!(Compiler::Wgsl.check_chosen(spir_v, &gpu).is_err());
+        assert!(Compiler::WGSL.check_chosen(spir_v, &gpu).is_err());
     }
 
     #[test]
     fn spir_v_is_never_given_to_a_software_adapter() {
         let llvmpipe = adapter("llvmpipe", DeviceKind::Cpu, "Vulkan");
-        assert!(Compiler::SpirV.check(&llvmpipe).is_err());
+        assert!(Compiler::SPIR_V.check(&llvmpipe).is_err());
         assert_eq!(
-            Compiler::Wgsl.check(&llvmpipe).is_ok(),
+            Compiler::WGSL.check(&llvmpipe).is_ok(),
             !cfg!(any(feature = "burn-vulkan", feature = "burn-tuned"))
         );
     }

@@ -59,7 +59,7 @@ use results::{Adapter, Precision, Warning};
 
 use super::{Opening, list};
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
 
 use failure::{Guarded, guarded};
@@ -85,11 +85,7 @@ struct Opened {
     compiles: bool,
 }
 
-pub(super) async fn open(
-    name: &'static str,
-    opening: &Opening,
-    clock: Rc<dyn Clock>,
-) -> Result<Box<dyn Backend>, EngineError> {
+pub(super) async fn open(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>> {
     #[cfg(feature = "burn-remote")]
     if name == list::BURN_REMOTE && opening.remote.len() > 1 {
         return Ok(Box::new(guarded(remote::open_several(opening, clock)).await?));
@@ -97,22 +93,24 @@ pub(super) async fn open(
     Ok(Box::new(open_one(name, opening, clock).await?))
 }
 
-async fn open_one(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<BurnBackend, EngineError> {
+async fn open_one(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<BurnBackend> {
     let opening = async {
         check_precision(name, opening.precision)?;
-        let opened: Result<Opened, EngineError> = match name {
+        let opened: Result<Opened> = match name {
             #[cfg(feature = "burn-flex")]
             list::BURN_FLEX => processor::open(opening),
             #[cfg(feature = "burn-wgpu")]
-            list::BURN_WGPU => graphics::open(&opening.adapter, graphics::Compiler::Wgsl).await,
+            list::BURN_WGPU => graphics::open(&opening.adapter, graphics::Compiler::WGSL).await,
             #[cfg(feature = "burn-vulkan")]
-            list::BURN_VULKAN => graphics::open(&opening.adapter, graphics::Compiler::SpirV).await,
+            list::BURN_VULKAN => graphics::open(&opening.adapter, graphics::Compiler::SPIR_V).await,
             #[cfg(feature = "burn-metal")]
-            list::BURN_METAL => graphics::open(&opening.adapter, graphics::Compiler::Metal).await,
+            list::BURN_METAL => graphics::open(&opening.adapter, graphics::Compiler::METAL).await,
             #[cfg(feature = "burn-cuda")]
-            list::BURN_CUDA => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Cuda),
+            list::BURN_CUDA => {
+                cuda_rocm::open(&opening.adapter, burn_tensor::DeviceType::Cuda, ["NVIDIA", "CUDA", "PTX"])
+            }
             #[cfg(feature = "burn-rocm")]
-            list::BURN_ROCM => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Rocm),
+            list::BURN_ROCM => cuda_rocm::open(&opening.adapter, burn_tensor::DeviceType::Rocm, ["AMD", "ROCm", "HIP"]),
             #[cfg(feature = "burn-remote")]
             list::BURN_REMOTE => return remote::open(opening, clock).await,
             // Names without a feature in this build.
@@ -123,7 +121,7 @@ async fn open_one(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -
     guarded(opening).await
 }
 
-fn check_precision(name: &str, precision: Precision) -> Result<(), EngineError> {
+fn check_precision(name: &str, precision: Precision) -> Result<()> {
     if precision == Precision::F32 {
         return Ok(());
     }
@@ -174,7 +172,7 @@ impl Backend for BurnBackend {
         &self.facts
     }
 
-    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>> {
         let (device, settings) = (self.device.clone(), self.settings.clone());
         let trainer = BurnTrainer::new(device, job, settings, self.first_use, self.clock.as_ref());
         Ok(Box::new(Guarded::new(guarded(trainer).await?)))

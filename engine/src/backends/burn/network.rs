@@ -10,7 +10,7 @@ use shaders::params::Step;
 use super::functions::Functions;
 use super::value::{Arrangement, AxisOrder, LayerValue, sides};
 use crate::backends::list;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::model::{Cell, Layer, Model, Node, Padding, Shape, Source, TensorSpec};
 
 pub(super) struct Network {
@@ -32,7 +32,8 @@ struct Planned {
     functions: Functions,
 }
 
-pub(super) struct ForwardPass<'a> {
+/// Settings of a forward pass, and what it records.
+pub(super) struct Tape<'a> {
     pub(super) device: &'a Device,
     pub(super) step: &'a Step,
     pub(super) dropout: bool,
@@ -57,7 +58,7 @@ impl Made {
 }
 
 impl Network {
-    pub(super) fn new(model: &Model, functions: Functions) -> Result<Self, EngineError> {
+    pub(super) fn new(model: &Model, functions: Functions) -> Result<Self> {
         let specs = model.tensors()?;
         let shapes = model.shapes()?;
         if let Some(error) = list::by_burn(model) {
@@ -126,7 +127,7 @@ impl Network {
         layers::arrangement(self.data.order, rows, self.data.output)
     }
 
-    pub(super) fn forward(&self, pass: &mut ForwardPass<'_>, batch: Tensor<1>) -> Tensor<2> {
+    pub(super) fn forward(&self, pass: &mut Tape<'_>, batch: Tensor<1>) -> Tensor<2> {
         let mut made = self.begin(pass.step, batch);
         self.finish(&mut made, pass)
     }
@@ -137,7 +138,7 @@ impl Network {
         Made { data, values: Vec::with_capacity(self.layers.len()) }
     }
 
-    pub(super) fn advance(&self, made: &mut Made, pass: &mut ForwardPass<'_>, until: usize) {
+    pub(super) fn advance(&self, made: &mut Made, pass: &mut Tape<'_>, until: usize) {
         for index in made.values.len()..until {
             let inputs = self.read(made, index);
             made.values.push(Some(self.layer(&self.layers[index], inputs, pass)));
@@ -157,7 +158,7 @@ impl Network {
     }
 
     /// Computes the remaining layers and returns (rows, classes).
-    pub(super) fn finish(&self, made: &mut Made, pass: &mut ForwardPass<'_>) -> Tensor<2> {
+    pub(super) fn finish(&self, made: &mut Made, pass: &mut Tape<'_>) -> Tensor<2> {
         self.advance(made, pass, self.layers.len());
         let logits = made.values.pop().flatten().or_else(|| made.data.take()).expect("there is at least the data");
         let last = self.layers.last().unwrap_or(&self.data);
@@ -167,7 +168,7 @@ impl Network {
         }
     }
 
-    fn layer(&self, layer: &Planned, inputs: Vec<LayerValue>, pass: &mut ForwardPass<'_>) -> LayerValue {
+    fn layer(&self, layer: &Planned, inputs: Vec<LayerValue>, pass: &mut Tape<'_>) -> LayerValue {
         let mut inputs = inputs.into_iter();
         let input = inputs.next().expect("every layer reads something");
         match layer.node.layer {
@@ -323,7 +324,7 @@ impl<'a> Leaves<'a> {
 /// Model tensors that are leaves of a graph.
 pub(super) type ReadLeaves = Vec<(usize, TakeGradient)>;
 
-/// Adds the gradients of a graph's leaves to those of the model's tensors. Layers that share a tensor have one leaf each.
+/// Adds the gradients of a graph's leaves to those of the tensors. Layers that share a tensor have one leaf each.
 pub(super) fn add_gradients(leaves: ReadLeaves, gradients: &mut Gradients, found: &mut [Option<Tensor<1>>]) {
     for (tensor, take_gradient) in leaves {
         if let Some(gradient) = take_gradient(gradients) {

@@ -7,12 +7,12 @@ use burn_tensor::Device;
 
 use super::Opened;
 use crate::backends::{Opening, processor};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 
 /// Default name if the caller does not know the processor.
 const NAMELESS: &str = "processor";
 
-pub(super) fn open(opening: &Opening) -> Result<Opened, EngineError> {
+pub(super) fn open(opening: &Opening) -> Result<Opened> {
     if let Some(threads) = opening.threads {
         set_threads(threads)?;
     }
@@ -44,7 +44,7 @@ pub(super) fn threads() -> usize {
 
 /// Creates the pool, which is possible only once per program.
 #[cfg(not(target_family = "wasm"))]
-fn set_threads(threads: NonZero<usize>) -> Result<(), EngineError> {
+fn set_threads(threads: NonZero<usize>) -> Result<()> {
     static SET: OnceLock<NonZero<usize>> = OnceLock::new();
     match rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global() {
         Ok(()) => {
@@ -59,7 +59,7 @@ fn set_threads(threads: NonZero<usize>) -> Result<(), EngineError> {
 }
 
 #[cfg(target_family = "wasm")]
-fn set_threads(threads: NonZero<usize>) -> Result<(), EngineError> {
+fn set_threads(threads: NonZero<usize>) -> Result<()> {
     if threads.get() == 1 {
         return Ok(());
     }

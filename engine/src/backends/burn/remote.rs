@@ -39,7 +39,7 @@ use crate::backends::opening::{DIFFERENT, REMOTES};
 use crate::backends::sharing::of_device;
 use crate::backends::{AdapterChoice, BACKENDS, BURN_REMOTE, Opening, list};
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::trainer::{Backend as _, BackendFacts};
 
 const DESCRIBE: &str = "gradmark-describe-device";
@@ -57,13 +57,13 @@ struct Description {
     tunes: bool,
 }
 
-pub(super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<BurnBackend, EngineError> {
+pub(super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<BurnBackend> {
     let address = opening.remote.first().ok_or(EngineError::NoHost { backend: BURN_REMOTE })?;
     connect(address, &opening.adapter, clock).await.map(|(backend, _)| backend)
 }
 
 /// Connects to the devices at the opening's addresses, which share each batch.
-pub(super) async fn open_several(opening: &Opening, clock: Rc<dyn Clock>) -> Result<ParallelBackend, EngineError> {
+pub(super) async fn open_several(opening: &Opening, clock: Rc<dyn Clock>) -> Result<ParallelBackend> {
     check_precision(BURN_REMOTE, opening.precision)?;
     let addresses = &opening.remote;
     let mut devices = Vec::new();
@@ -85,11 +85,7 @@ pub(super) async fn open_several(opening: &Opening, clock: Rc<dyn Clock>) -> Res
 }
 
 /// Connects to a device and returns the number of its server.
-async fn connect(
-    address: &str,
-    choice: &AdapterChoice,
-    clock: Rc<dyn Clock>,
-) -> Result<(BurnBackend, u64), EngineError> {
+async fn connect(address: &str, choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<(BurnBackend, u64)> {
     let unreachable = |reason: String| EngineError::Unreachable { address: address.to_owned(), reason };
     let host = RemoteHost::websocket(&format!("ws://{address}"));
     let device = Device::remote_options(&host).init_async().await.map_err(|error| unreachable(error.to_string()))?;
@@ -112,7 +108,7 @@ async fn connect(
 }
 
 /// Checks the server's adapter against the choice. `any` also accepts a software adapter.
-fn check_adapter(choice: &AdapterChoice, adapter: &Adapter) -> Result<(), EngineError> {
+fn check_adapter(choice: &AdapterChoice, adapter: &Adapter) -> Result<()> {
     match choice {
         AdapterChoice::Any => Ok(()),
         AdapterChoice::Cpu if adapter.kind == DeviceKind::Cpu => Ok(()),
@@ -134,7 +130,7 @@ impl Description {
         Self::read(values).ok_or_else(stranger)
     }
 
-    fn write(&self) -> Result<Vec<f32>, EngineError> {
+    fn write(&self) -> Result<Vec<f32>> {
         let mut text = serde_json::to_vec(self).unwrap_or_default();
         if text.is_empty() || text.len() > TEXT_BYTES {
             return Err(EngineError::refused(format!("{} is described in {} bytes", self.adapter.name, text.len())));
@@ -170,7 +166,7 @@ impl DeviceServer {
 
     /// Opens the device of the backend named `name`. Fails if it cannot be served or opened.
     #[async_recursion(?Send)]
-    pub async fn open(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
+    pub async fn open(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Self> {
         let known = list::find(name)?;
         if !Self::backends().any(|servable| servable == known) {
             let servable: Vec<&str> = Self::backends().collect();
@@ -202,11 +198,7 @@ impl DeviceServer {
     /// Serves all clients until the future is dropped, which ends all sessions. Must be awaited in a tokio runtime.
     /// `arrived` is called for each client that begins to compute; Burn does not report when a client leaves.
     #[async_recursion(?Send)]
-    pub async fn serve(
-        self,
-        transport: WebSocketTransport,
-        arrived: Box<dyn Fn(String) + Send + Sync>,
-    ) -> Result<(), EngineError> {
+    pub async fn serve(self, transport: WebSocketTransport, arrived: Box<dyn Fn(String) + Send + Sync>) -> Result<()> {
         let admit = move |request: AuthorizationRequest<'_>| {
             arrived(request.client.to_string());
             Ok(())
@@ -217,7 +209,7 @@ impl DeviceServer {
 }
 
 /// Returns a server that answers [`DESCRIBE`] with `text`.
-fn server(device: Device, text: Vec<f32>) -> Result<RemoteServer, EngineError> {
+fn server(device: Device, text: Vec<f32>) -> Result<RemoteServer> {
     let server = RemoteServer::new([device.clone()]);
     match device.inner().as_dispatch() {
         #[cfg(feature = "burn-flex")]

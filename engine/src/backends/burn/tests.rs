@@ -13,7 +13,7 @@ use crate::backends::sharing::comparison::{Trained, train_steps};
 use crate::backends::wgsl::workload_tests::{job, narrow_job, tolerance_at_low_rates, train_and_evaluate};
 use crate::backends::{AdapterChoice, open_in};
 use crate::data::{DataSet, Split};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::model::{Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Weights};
 use crate::testing::Standstill;
 use crate::testing::models::{CLASSES, IMAGE, batch_norm, conv, dense, logits, small_models};
@@ -192,7 +192,7 @@ fn a_panic_ends_one_trainer_and_not_the_program() {
         let whole = job_of(Model::sequence("small", IMAGE, vec![logits()]));
         let test = Split { images: Vec::new(), labels: whole.data.test.labels.clone() };
         let data = Arc::new(DataSet::new(whole.data.definition, whole.data.train.clone(), test, whole.data.generated));
-        let panicked = |result: Result<(), EngineError>, part: &str| {
+        let panicked = |result: Result<()>, part: &str| {
             let says = matches!(&result, Err(EngineError::Panicked { message }) if message.contains(part));
             assert!(says, "{}: {result:?}", backend.name());
         };
@@ -216,7 +216,7 @@ fn a_panic_is_reported_in_its_own_words() {
         (|| panic!("plain words"), "plain words"),
         (|| panic!("words and {}", 1), "words and 1"),
         (|| std::panic::panic_any(1), "no reason given"),
-    ] as [(fn() -> Result<(), EngineError>, &str); 3]
+    ] as [(fn() -> Result<()>, &str); 3]
     {
         let error = pollster::block_on(guarded(async { panics() })).unwrap_err().to_string();
         assert!(error.starts_with("Burn panicked") && error.ends_with(words), "{error}");

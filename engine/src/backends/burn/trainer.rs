@@ -10,12 +10,12 @@ use shaders::params::Step;
 use super::FirstUse;
 use super::failure::refused;
 use super::functions::Functions;
-use super::network::{ForwardPass, Leaves, Network, add_gradients};
+use super::network::{Leaves, Network, Tape, add_gradients};
 use super::updater::TrainingState;
 use super::value::Arrangement;
 use crate::clock::Clock;
 use crate::data::Split;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::model::TensorKind;
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
@@ -56,7 +56,7 @@ impl BurnTrainer {
         mut settings: Vec<String>,
         first_use: FirstUse,
         clock: &dyn Clock,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let functions = Functions::of_model(&job.model, &device).await.map_err(refused)?;
         let network = Network::new(&job.model, functions)?;
         settings.extend(functions.settings());
@@ -104,7 +104,7 @@ impl BurnTrainer {
         let mut pass = self.pass(&step);
         let logits = self.network.forward(&mut pass, input);
         let (mut graph, pending) = self.differentiate(logits.clone(), &labels, step.count, step.count);
-        let ForwardPass { leaves, statistics, .. } = pass;
+        let Tape { leaves, statistics, .. } = pass;
         let mut gradients = vec![None; self.trained.len()];
         add_gradients(leaves.read, &mut graph, &mut gradients);
         let logits = logits.inner();
@@ -128,9 +128,9 @@ impl BurnTrainer {
         (graph, Pending { loss, correct: correct.inner(), samples: rows })
     }
 
-    fn pass<'a>(&'a self, step: &'a Step) -> ForwardPass<'a> {
+    fn pass<'a>(&'a self, step: &'a Step) -> Tape<'a> {
         let trained: &[bool] = if step.training == 1 { &self.trained } else { &[] };
-        ForwardPass {
+        Tape {
             device: &self.device,
             step,
             dropout: self.job.dropout,
@@ -187,7 +187,7 @@ impl BurnTrainer {
     }
 
     /// Reads pending losses and correct answers. Also reads a value of every tensor, so that no work remains queued.
-    pub(super) async fn finish(&self, pending: &mut Vec<Pending>) -> Result<Vec<(f64, u64, u32)>, EngineError> {
+    pub(super) async fn finish(&self, pending: &mut Vec<Pending>) -> Result<Vec<(f64, u64, u32)>> {
         let pending = std::mem::take(pending);
         let samples: Vec<u32> = pending.iter().map(|batch| batch.samples).collect();
         let (losses, correct): (Vec<_>, Vec<_>) = pending.into_iter().map(|batch| (batch.loss, batch.correct)).unzip();
@@ -200,7 +200,7 @@ impl BurnTrainer {
     }
 
     /// Reads lists in the layout of the model's tensors.
-    async fn read(&self, lists: Vec<Tensor<1>>) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn read(&self, lists: Vec<Tensor<1>>) -> Result<Vec<Vec<f32>>> {
         let transaction = lists.into_iter().fold(Transaction::default(), Transaction::register);
         let read = transaction.execute_async().await.map_err(refused)?;
         let arranged = read.into_iter().zip(&self.network.arrangements);
@@ -228,7 +228,7 @@ impl Rehearsing for BurnTrainer {
 
 #[async_trait(?Send)]
 impl Trainer for BurnTrainer {
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let mut report = StepReport::default();
         let mut pending = Vec::new();
         for left in (0..steps).rev() {
@@ -242,7 +242,7 @@ impl Trainer for BurnTrainer {
         Ok(report)
     }
 
-    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
         let job = self.job.clone();
         let (order, split) = job.evaluated(set);
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
@@ -261,17 +261,17 @@ impl Trainer for BurnTrainer {
         Ok(report)
     }
 
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
         self.read(self.state.tensors.clone()).await
     }
 
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
         let tensors = self.gradients.iter().zip(&self.state.tensors);
         let lists = tensors.map(|(gradient, tensor)| gradient.clone().unwrap_or_else(|| tensor.zeros_like()));
         self.read(lists.collect()).await
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
         let Some(logits) = self.logits.clone() else { return Ok(Vec::new()) };
         let numbers = numbers(logits.into_data_async().await.map_err(refused)?)?;
         let rows = numbers.chunks_exact(self.classes).take(rows as usize);
@@ -282,7 +282,7 @@ impl Trainer for BurnTrainer {
         self.job.segments.begin(self.step, seed);
     }
 
-    async fn state(&mut self) -> Result<StateBytes, EngineError> {
+    async fn state(&mut self) -> Result<StateBytes> {
         let weights = weights_bytes(&self.weights().await?);
         let mut memory = Vec::new();
         for lists in self.state.memories(&self.job) {
@@ -291,7 +291,7 @@ impl Trainer for BurnTrainer {
         Ok(StateBytes { weights, memory })
     }
 
-    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
+    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<()> {
         let upload = |tensors| lists(tensors, &self.network.arrangements, &self.device);
         self.state.restore(&self.job, self.job.tensors_of_state(state)?.into_iter().map(upload));
         self.job.segments = segments.clone();
@@ -319,7 +319,7 @@ pub(super) fn list(values: Vec<f32>, device: &Device) -> Tensor<1> {
     Tensor::from_data(TensorData::new(values, [elements]), device)
 }
 
-pub(super) fn numbers(data: TensorData) -> Result<Vec<f32>, EngineError> {
+pub(super) fn numbers(data: TensorData) -> Result<Vec<f32>> {
     let values = data.as_slice().map(<[f32]>::to_vec);
     values.map_err(|error| EngineError::refused(format!("{error:?}")))
 }

@@ -1,7 +1,7 @@
 use burn_tensor::{Device, Tensor};
 use shaders::params::Step;
 
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::model::{TensorKind, TensorSpec};
 use crate::trainer::TrainingJob;
 use crate::training::Rule;
@@ -18,7 +18,7 @@ pub(super) struct TrainingState {
 }
 
 impl TrainingState {
-    pub(super) fn new(job: &TrainingJob, tensors: Vec<Tensor<1>>, device: &Device) -> Result<Self, EngineError> {
+    pub(super) fn new(job: &TrainingJob, tensors: Vec<Tensor<1>>, device: &Device) -> Result<Self> {
         let specs = job.model.tensors()?;
         let wanted = job.optimizer.rule.states();
         let memory = |spec: &TensorSpec, place: usize| {
@@ -91,8 +91,8 @@ impl TrainingState {
     }
 }
 
-/// Returns the updated weights. The rates are those of the gradient and of decoupled weight decay, and the weight decay,
-/// in float32 like those of our kernels.
+/// Returns the updated weights. The rates are the learning rate, that of decoupled weight decay, and the weight decay, in
+/// float32 like those of our kernels.
 #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
 fn apply(
     rule: Rule,

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::KNOWN_BACKENDS;
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::model::{Model, Shape, TensorSpec};
 use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
 use crate::training::{Loss, Optimizer};
@@ -26,10 +26,10 @@ use trainer::ExternalTrainer;
 
 #[async_trait(?Send)]
 pub trait Program {
-    fn send(&self, message: Message) -> Result<(), EngineError>;
+    fn send(&self, message: Message) -> Result<()>;
 
     /// Waits for the answer to the last message.
-    async fn receive(&self) -> Result<Message, EngineError>;
+    async fn receive(&self) -> Result<Message>;
 }
 
 /// JSON object followed by bytes.
@@ -55,7 +55,7 @@ impl ExternalBackend {
         clock: Rc<dyn Clock>,
         precision: Precision,
         layout: Option<Layout>,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         if precision != Precision::F32 {
             return Err(EngineError::NoPrecision {
                 whose: format!("the external program `{name}`"),
@@ -89,7 +89,7 @@ impl Backend for ExternalBackend {
         &self.facts
     }
 
-    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>> {
         let network = self.networks.get();
         self.networks.set(network.wrapping_add(1));
         Ok(Box::new(ExternalTrainer::new(self.conversation.clone(), network, self.layout, job).await?))
@@ -104,7 +104,7 @@ struct Conversation {
 }
 
 impl Conversation {
-    async fn ask(&self, question: &Question<'_>, payload: Vec<u8>) -> Result<Answer, EngineError> {
+    async fn ask(&self, question: &Question<'_>, payload: Vec<u8>) -> Result<Answer> {
         let header = question.header();
         let name = header["message"].as_str().expect("every question has a name").to_owned();
         let after_message = |error| match error {
@@ -219,20 +219,20 @@ struct Answer {
 }
 
 impl Answer {
-    fn field<T: DeserializeOwned>(&self, name: &str) -> Result<T, EngineError> {
+    fn field<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         let value = self.header.get(name).ok_or_else(|| self.wrong(name, "is missing"))?;
         T::deserialize(value)
             .map_err(|error| self.wrong(name, &format!("cannot be read: {}", short(&error.to_string()))))
     }
 
-    fn optional<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, EngineError> {
+    fn optional<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
         match self.header.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(_) => self.field(name).map(Some),
         }
     }
 
-    fn time(&self, name: &str) -> Result<Option<f64>, EngineError> {
+    fn time(&self, name: &str) -> Result<Option<f64>> {
         let seconds: Option<f64> = self.optional(name)?;
         match seconds.filter(|seconds| !(0.0..MAX_SECONDS).contains(seconds)) {
             None => Ok(seconds),
@@ -240,7 +240,7 @@ impl Answer {
         }
     }
 
-    fn correct(&self, samples: u64) -> Result<u64, EngineError> {
+    fn correct(&self, samples: u64) -> Result<u64> {
         match self.field("correct")? {
             correct if correct <= samples => Ok(correct),
             wrong => Err(self.wrong("correct", &format!("is {wrong}, but the message has {samples} samples"))),
@@ -249,7 +249,7 @@ impl Answer {
 
     /// Parses the loss of step `step`, or of a test before it. Null represents NaN and infinity, which cannot occur
     /// before the first update.
-    fn loss(&self, name: &str, value: &Value, step: u64) -> Result<f64, EngineError> {
+    fn loss(&self, name: &str, value: &Value, step: u64) -> Result<f64> {
         if value.is_null() && step > 0 {
             return Ok(f64::NAN);
         }
@@ -259,7 +259,7 @@ impl Answer {
         })
     }
 
-    fn numbers(&self, count: usize) -> Result<Vec<f32>, EngineError> {
+    fn numbers(&self, count: usize) -> Result<Vec<f32>> {
         let bytes = self.payload.len();
         if bytes != 4 * count {
             return Err(self.wrong("bytes", &format!("is {bytes}, but {count} numbers of four bytes are expected")));
@@ -313,7 +313,7 @@ struct AnswerTimes {
 
 impl AnswerTimes {
     /// Adds an answer and returns the time that it reports for its work.
-    fn add(&mut self, answer: &Answer, link_seconds: f64) -> Result<f64, EngineError> {
+    fn add(&mut self, answer: &Answer, link_seconds: f64) -> Result<f64> {
         let reported = answer.time("seconds")?.filter(|&seconds| seconds > 0.0);
         let reported = reported.ok_or_else(|| answer.wrong("seconds", "must be a number above 0"))?;
         self.answers += 1.0;

@@ -37,12 +37,12 @@ impl Fake {
 
 #[async_trait(?Send)]
 impl Program for Fake {
-    fn send(&self, message: Message) -> Result<(), EngineError> {
+    fn send(&self, message: Message) -> Result<()> {
         self.asked.borrow_mut().push(message);
         Ok(())
     }
 
-    async fn receive(&self) -> Result<Message, EngineError> {
+    async fn receive(&self) -> Result<Message> {
         let asked = self.asked.borrow().last().unwrap().header.clone();
         let (message, steps) = (asked["message"].as_str().unwrap(), asked["steps"].as_array().map_or(0, Vec::len));
         let mut header = match message {
@@ -70,11 +70,11 @@ fn job(workload: &str) -> TrainingJob {
     workload.job(samples(workload.data_set, [25, 120], remainder_byte), file_batches(25, 10), 7)
 }
 
-fn build(program: &Rc<Fake>, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+fn build(program: &Rc<Fake>, job: &TrainingJob) -> Result<Box<dyn Trainer>> {
     pollster::block_on(async { meet(program, None).await?.build(job).await })
 }
 
-async fn meet(program: &Rc<Fake>, layout: Option<Layout>) -> Result<ExternalBackend, EngineError> {
+async fn meet(program: &Rc<Fake>, layout: Option<Layout>) -> Result<ExternalBackend> {
     let clock = Rc::new(FakeClock(Rc::clone(&program.now)));
     let program: Rc<dyn Program> = Rc::<Fake>::clone(program);
     ExternalBackend::meet("on-paper", program, clock, Precision::F32, layout).await
@@ -141,7 +141,7 @@ fn refusals_of_a_program_do_not_end_the_run() {
     assert_eq!(full.failure_of_workload(), Some(FailureCause::OutOfMemory));
 }
 
-fn ten_steps_and_tests(changes: Vec<(&'static str, Value)>) -> Result<f64, EngineError> {
+fn ten_steps_and_tests(changes: Vec<(&'static str, Value)>) -> Result<f64> {
     let mut trainer = build(&Fake::new(changes), &job("keras-mnist-mlp"))?;
     pollster::block_on(async {
         let mut seconds = 0.0;
@@ -249,13 +249,13 @@ impl Transcript {
 
 #[async_trait(?Send)]
 impl Program for Transcript {
-    fn send(&self, message: Message) -> Result<(), EngineError> {
+    fn send(&self, message: Message) -> Result<()> {
         let expected = self.next();
         assert_eq!((message.header, message.payload.len()), (expected.header, expected.payload.len()));
         Ok(())
     }
 
-    async fn receive(&self) -> Result<Message, EngineError> {
+    async fn receive(&self) -> Result<Message> {
         Ok(self.next())
     }
 }

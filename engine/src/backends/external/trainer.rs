@@ -8,7 +8,7 @@ use super::{
     Answer, AnswerTimes, Build, Conversation, DropoutPlace, Message, PROTOCOL_VERSION, Question, StepToTrain, exceeds,
 };
 use crate::data::Split;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::model::Layer;
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::random::stream;
@@ -41,7 +41,7 @@ impl ExternalTrainer {
         network: u32,
         layout: Option<Layout>,
         job: &TrainingJob,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let lacks = |message| Err(EngineError::ProgramLacks { program: conversation.name.to_owned(), message });
         if job.average.is_some() {
             return lacks("the protocol has no averages of weights".to_owned());
@@ -137,7 +137,7 @@ impl ExternalTrainer {
     }
 
     /// Asks for training or testing, after measuring the link alone with a message of about the same size.
-    async fn ask_for_work(&mut self, question: Question<'_>, payload: Vec<u8>) -> Result<(Answer, f64), EngineError> {
+    async fn ask_for_work(&mut self, question: Question<'_>, payload: Vec<u8>) -> Result<(Answer, f64)> {
         if payload.len() > 2 * self.link.0 {
             let hello = Question::Hello { protocol: PROTOCOL_VERSION };
             let answer = self.conversation.ask(&hello, vec![0; payload.len()]).await?;
@@ -150,7 +150,7 @@ impl ExternalTrainer {
         Ok((answer, seconds))
     }
 
-    async fn tensors(&self, question: &Question<'_>) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn tensors(&self, question: &Question<'_>) -> Result<Vec<Vec<f32>>> {
         let answer = self.conversation.ask(question, Vec::new()).await?;
         let mut numbers = answer.numbers(self.elements.iter().sum())?.into_iter();
         Ok(self.elements.iter().map(|&elements| numbers.by_ref().take(elements).collect()).collect())
@@ -159,7 +159,7 @@ impl ExternalTrainer {
 
 #[async_trait(?Send)]
 impl Trainer for ExternalTrainer {
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let (mut report, mut seconds) = (StepReport::default(), 0.0);
         let features =
             4 * self.job.model.input.features() + 4 + self.dropouts.iter().map(|of| of.features).sum::<u32>();
@@ -189,7 +189,7 @@ impl Trainer for ExternalTrainer {
         Ok(StepReport { seconds: Some(seconds), ..report })
     }
 
-    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
         let (mut report, mut seconds) = (TestReport { samples: u64::from(samples), ..TestReport::default() }, 0.0);
         let mut steps = self.job.test_steps(self.step, samples, self.job.test_batch()).peekable();
         while steps.peek().is_some() {
@@ -210,15 +210,15 @@ impl Trainer for ExternalTrainer {
         Ok(TestReport { seconds: Some(seconds), ..report })
     }
 
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
         self.tensors(&Question::Weights { network: self.network }).await
     }
 
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
         self.tensors(&Question::Gradients { network: self.network }).await
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
         let answer = self.conversation.ask(&Question::Logits { network: self.network, rows }, Vec::new()).await?;
         let rows = (rows as usize).min(answer.payload.len() / (4 * self.classes));
         let logits = answer.numbers(rows * self.classes)?;

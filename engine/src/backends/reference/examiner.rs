@@ -8,7 +8,7 @@ use results::StateBytes;
 
 use super::trainer::ReferenceTrainer;
 use crate::data::DataSet;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::norm::{doubles, norm};
 use crate::trainer::{TestReport, Trainer, TrainingJob};
 use crate::training::Segments;
@@ -36,7 +36,7 @@ impl Examiner {
     }
 
     /// Returns the losses of the first steps, each before its update. The last step is not updated.
-    pub fn first_losses(&self, steps: u32) -> Result<Vec<f64>, EngineError> {
+    pub fn first_losses(&self, steps: u32) -> Result<Vec<f64>> {
         let mut trainer = ReferenceTrainer::<f32>::new(&self.job, self.job.initial_weights()?)?;
         let mut losses: Vec<f64> = (1..steps).map(|_| trainer.train_step().0).collect();
         if steps > 0 {
@@ -45,13 +45,13 @@ impl Examiner {
         Ok(losses)
     }
 
-    pub fn initial_state_sha256(&self) -> Result<String, EngineError> {
+    pub fn initial_state_sha256(&self) -> Result<String> {
         Ok(self.job.initial_state()?.sha256())
     }
 
     /// Trains from the state after `steps[0]` steps until `steps[1]` steps are done. Returns `None` if the state has
     /// the wrong length or numbers that are not finite.
-    pub fn train_part(&self, begin: &StateBytes, steps: [u64; 2]) -> Result<Option<TrainedPart>, EngineError> {
+    pub fn train_part(&self, begin: &StateBytes, steps: [u64; 2]) -> Result<Option<TrainedPart>> {
         let Some(mut trainer) = self.trainer_at(begin, steps[0])? else { return Ok(None) };
         let losses = (steps[0]..steps[1]).map(|_| trainer.train_step().0).collect();
         Ok(Some(TrainedPart { state: poll_once(trainer.state())?, losses }))
@@ -64,12 +64,7 @@ impl Examiner {
     /// Tensors of a layer are compared together, because Adam moves a tensor whose true gradient is zero by noise, such
     /// as the bias of keys in attention. Trained tensors, fixed tensors and tensors that the forward pass changes are
     /// compared separately.
-    pub fn difference(
-        &self,
-        begin: &StateBytes,
-        found: &StateBytes,
-        told: &StateBytes,
-    ) -> Result<Option<f64>, EngineError> {
+    pub fn difference(&self, begin: &StateBytes, found: &StateBytes, told: &StateBytes) -> Result<Option<f64>> {
         let read = |state| self.job.split_state(state);
         let [Some(begin), Some(found), Some(told)] = [read(begin)?, read(found)?, read(told)?] else { return Ok(None) };
         let tensors = self.job.model.tensors()?;
@@ -88,7 +83,7 @@ impl Examiner {
 
     /// Classifies these samples of the test set with the state after `step` steps. Its memory is read only if tests use
     /// averages of the weights. Returns `None` under the same conditions as [`Self::train_part`].
-    pub fn test(&self, state: &StateBytes, step: u64, samples: &[u32]) -> Result<Option<TestReport>, EngineError> {
+    pub fn test(&self, state: &StateBytes, step: u64, samples: &[u32]) -> Result<Option<TestReport>> {
         let StateBytes { weights, memory } = state;
         let tested = match self.job.average.is_some_and(|average| average.is_tested()) {
             true => &memory[memory.len().saturating_sub(weights.len())..],
@@ -99,24 +94,24 @@ impl Examiner {
         Ok(trainer.map(|mut trainer| trainer.test(&self.job.data.test, samples)))
     }
 
-    pub fn bytes_of_weights(&self) -> Result<usize, EngineError> {
+    pub fn bytes_of_weights(&self) -> Result<usize> {
         Ok(self.job.model.tensors()?.iter().map(|tensor| 4 * tensor.elements()).sum())
     }
 
-    pub fn flops_of_step(&self) -> Result<u64, EngineError> {
+    pub fn flops_of_step(&self) -> Result<u64> {
         Ok(self.job.model.operations()?.training_flops() * u64::from(self.job.batches.batch_size))
     }
 
     /// Returns the number of operations of a batch's loss, without gradients.
-    pub fn flops_of_loss(&self) -> Result<u64, EngineError> {
+    pub fn flops_of_loss(&self) -> Result<u64> {
         Ok(self.job.model.operations()?.forward_flops * u64::from(self.job.batches.batch_size))
     }
 
-    pub fn flops_of_test(&self) -> Result<u64, EngineError> {
+    pub fn flops_of_test(&self) -> Result<u64> {
         Ok(self.job.model.operations()?.forward_flops * self.job.input.test_views.len() as u64)
     }
 
-    fn trainer_at(&self, state: &StateBytes, step: u64) -> Result<Option<ReferenceTrainer<f32>>, EngineError> {
+    fn trainer_at(&self, state: &StateBytes, step: u64) -> Result<Option<ReferenceTrainer<f32>>> {
         if self.job.split_state(state)?.is_none() {
             return Ok(None);
         }

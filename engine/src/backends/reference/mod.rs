@@ -12,7 +12,7 @@ use results::Precision;
 use shaders::Real;
 
 use super::{REFERENCE, processor};
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
 pub use examiner::{Examiner, TrainedPart};
 #[cfg(feature = "wgsl")]
@@ -55,7 +55,7 @@ impl<T: Real> Backend for ReferenceBackend<T> {
         &self.facts
     }
 
-    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>> {
         let mut weights = job.initial_weights()?;
         if self.rounds_to_f16 {
             weights.iter_mut().flatten().for_each(|weight| *weight = f16::from_f32(*weight).to_f32());

@@ -6,7 +6,7 @@ use shaders::reference::{self as twin, Block, Update};
 
 use super::network::{ALIGNMENT, Network};
 use crate::data::Split;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::model::{TensorKind, TensorSpec};
 use crate::preprocessing::Preprocessing;
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
@@ -26,7 +26,7 @@ pub struct Classifier<T> {
 }
 
 impl<T: Real> Classifier<T> {
-    pub(crate) fn new(job: &TrainingJob, weights: Vec<Vec<f32>>) -> Result<Self, EngineError> {
+    pub(crate) fn new(job: &TrainingJob, weights: Vec<Vec<f32>>) -> Result<Self> {
         let stages = job.model.stages(job.dropout)?;
         let data = stages.values[0];
         Ok(Self {
@@ -91,7 +91,7 @@ pub(super) struct ReferenceTrainer<T> {
 }
 
 impl<T: Real> ReferenceTrainer<T> {
-    pub(super) fn new(job: &TrainingJob, weights: Vec<Vec<f32>>) -> Result<Self, EngineError> {
+    pub(super) fn new(job: &TrainingJob, weights: Vec<Vec<f32>>) -> Result<Self> {
         let mut classifier = Classifier::new(job, weights)?;
         classifier.network.allocate_gradients();
         let Network { tensors, gradients, .. } = &classifier.network;
@@ -224,7 +224,7 @@ impl<T: Real> ReferenceTrainer<T> {
 
 #[async_trait(?Send)]
 impl<T: Real> Trainer for ReferenceTrainer<T> {
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let mut report = StepReport::default();
         for _ in 0..steps {
             let (loss, correct, samples) = self.train_step();
@@ -233,7 +233,7 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
         Ok(report)
     }
 
-    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
         let job = self.job.clone();
         let (order, split) = job.evaluated(set);
         self.swap_average();
@@ -242,15 +242,15 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
         Ok(report)
     }
 
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
         Ok(self.classifier.network.tensors.iter().map(|t| single(t)).collect())
     }
 
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
         Ok(self.classifier.network.gradients.iter().map(|t| single(t)).collect())
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
         let rows = self.logits.chunks_exact(self.classifier.classes as usize).take(rows as usize);
         Ok(rows.map(|row| row.iter().map(|logit| logit.to_f64()).collect()).collect())
     }
@@ -259,13 +259,13 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
         self.job.segments.begin(self.step, seed);
     }
 
-    async fn state(&mut self) -> Result<StateBytes, EngineError> {
+    async fn state(&mut self) -> Result<StateBytes> {
         let memories = self.states.iter().take(self.job.optimizer.rule.states()).flatten().chain(&self.shadow);
         let memories: Vec<Vec<f32>> = memories.map(|t| single(t)).collect();
         Ok(StateBytes { weights: weights_bytes(&self.weights().await?), memory: weights_bytes(&memories) })
     }
 
-    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
+    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<()> {
         let mut lists = self.job.tensors_of_state(state)?.into_iter().map(precise);
         self.classifier.network.tensors = lists.next().expect("a state has weights");
         let places = self.states.iter_mut().take(self.job.optimizer.rule.states()).chain([&mut self.shadow]);

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use shaders::params::Step;
 
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 
 /// Adds the device to an error. `place` is its index from 0.
 pub(super) fn of_device(place: usize, devices: usize, name: &str) -> impl Fn(EngineError) -> EngineError + use<> {
@@ -22,7 +22,7 @@ pub(super) fn check_agreement<'a>(
     first: &[f32],
     others: impl Iterator<Item = &'a [f32]>,
     of_device: impl Fn(usize, EngineError) -> EngineError,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     for (place, other) in (1..).zip(others) {
         let differing = first.iter().zip(other).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
         if differing > 0 || first.len() != other.len() {
@@ -95,14 +95,14 @@ pub(crate) fn moments<'a>(parts: impl Iterator<Item = (&'a [f32], u64)>, channel
     all.into_iter().map(|value: f64| value as f32).collect()
 }
 
-pub(crate) type Ending<T> = Pin<Box<dyn Future<Output = Result<T, EngineError>>>>;
+pub(crate) type Ending<T> = Pin<Box<dyn Future<Output = Result<T>>>>;
 
 /// Work of each device, in device order.
 pub(crate) struct UnderWay<T>(Vec<DeviceWork<T>>);
 
 enum DeviceWork<T> {
     Going(Ending<T>),
-    Ended(Result<T, EngineError>),
+    Ended(Result<T>),
 }
 
 impl<T> UnderWay<T> {
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    fn receive(receiver: Receiver<Result<(), EngineError>>) -> Ending<()> {
+    fn receive(receiver: Receiver<Result<()>>) -> Ending<()> {
         Box::pin(async move { receiver.await.expect("the sender lives as long") })
     }
 

@@ -11,7 +11,7 @@ use super::workload_tests::{job_with_test, open_gpu};
 use crate::backends::reference::ReferenceBackend;
 use crate::error::{EngineError, Result};
 use crate::testing::{narrow, workloads};
-use crate::train::check::{FirstSteps, FirstStepsTrainer, judge, lively};
+use crate::train::check::{FirstSteps, judge, lively};
 use crate::trainer::{Backend, TrainingJob};
 use crate::training::Augmentation;
 use crate::workload::Workload;
@@ -51,17 +51,18 @@ impl Judged {
             let found = found.difference(compared, &self.reference, job, precision, 0.0).unwrap();
             (found.largest_difference > found.tolerance).then_some(found)
         };
-        let mut observed = FirstStepsTrainer::untrained(backend, job).await?;
-        let untrained = early(&observed.found, Compared::UntrainedTest);
+        let mut trainer = backend.build(job).await?;
+        let mut found = FirstSteps::untrained(trainer.as_mut(), job).await?;
+        let untrained = early(&found, Compared::UntrainedTest);
         if untrained.is_some() {
             return Ok(untrained);
         }
-        observed.train_first_step().await?;
-        let first = [Compared::Logits, Compared::Gradient].into_iter().find_map(|each| early(&observed.found, each));
+        found.train_first_step(trainer.as_mut(), job).await?;
+        let first = [Compared::Logits, Compared::Gradient].into_iter().find_map(|each| early(&found, each));
         if first.is_some() {
             return Ok(first);
         }
-        let found = observed.train_other_steps().await?;
+        found.train_other_steps(trainer.as_mut(), job).await?;
         Ok(judge(&self.workload, job, precision, &found, &self.reference)?.disagreement())
     }
 }

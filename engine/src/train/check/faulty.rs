@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use results::Warning;
 
 use crate::backends::reference::ReferenceBackend;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::model::TensorKind;
 use crate::trainer::{Backend, BackendFacts, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
 
@@ -34,7 +34,7 @@ pub(crate) struct Faulty {
     error: fn() -> EngineError,
     recovers: bool,
     /// Predicted bytes of a batch size.
-    predicts: Box<dyn Fn(u32) -> Result<Option<u64>, EngineError>>,
+    predicts: Box<dyn Fn(u32) -> Result<Option<u64>>>,
 }
 
 impl Faulty {
@@ -51,7 +51,7 @@ impl Faulty {
         Self::new(Fault::None, 0)
     }
 
-    pub(crate) fn predicting(predicts: impl Fn(u32) -> Result<Option<u64>, EngineError> + 'static) -> Self {
+    pub(crate) fn predicting(predicts: impl Fn(u32) -> Result<Option<u64>> + 'static) -> Self {
         Self { predicts: Box::new(predicts), ..Self::faultless() }
     }
 
@@ -70,11 +70,11 @@ impl Backend for Faulty {
         &self.facts
     }
 
-    fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
+    fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>> {
         (self.predicts)(job.batches.batch_size)
     }
 
-    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>> {
         if job.model.name == self.breaks_at {
             return Err((self.error)());
         }
@@ -86,7 +86,7 @@ impl Backend for Faulty {
         Ok(Box::new(FaultyTrainer { trainer, initial_weights: job.initial_weights()?, trained, fault: self.fault }))
     }
 
-    async fn recover(&self) -> Result<(), EngineError> {
+    async fn recover(&self) -> Result<()> {
         if self.recovers { Ok(()) } else { Err(device_lost()) }
     }
 }
@@ -100,7 +100,7 @@ struct FaultyTrainer {
 
 #[async_trait(?Send)]
 impl Trainer for FaultyTrainer {
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let mut report = self.trainer.train_steps(steps).await?;
         match self.fault {
             Fault::LossTooLarge => report.losses.iter_mut().for_each(|loss| *loss *= 1.01),
@@ -111,17 +111,17 @@ impl Trainer for FaultyTrainer {
         Ok(report)
     }
 
-    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
         let report = self.trainer.evaluate(set, samples).await?;
         let loss = if self.fault == Fault::TestOfNothing { 10_f64.ln() } else { report.loss };
         Ok(TestReport { loss, ..report })
     }
 
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
         if self.fault == Fault::NoUpdate { Ok(self.initial_weights.clone()) } else { self.trainer.weights().await }
     }
 
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
         let mut gradients = self.trainer.gradients().await?;
         let pairs = gradients.iter_mut().zip(&self.trained);
         let clear = |(gradient, _): (&mut Vec<f32>, &bool)| gradient.fill(0.0);
@@ -133,7 +133,7 @@ impl Trainer for FaultyTrainer {
         Ok(gradients)
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
         self.trainer.logits(rows).await
     }
 }

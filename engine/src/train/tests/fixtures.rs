@@ -12,7 +12,7 @@ use results::{Length, RunRecord, RunSpec, StateBytes, Warning, WorkloadRecord};
 use crate::backends::reference::{Classifier, ReferenceBackend};
 use crate::clock::Clock;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::measure::{Observer, PeakMeter};
 use crate::testing::{file_batches, narrow, remainder_byte, samples};
 use crate::train::learning::Learning;
@@ -42,7 +42,7 @@ impl FakeTrainer {
 
 #[async_trait(?Send)]
 impl Trainer for FakeTrainer {
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let seconds = f64::from(steps) * self.test.step_seconds;
         self.wait(seconds);
         let mut losses = Vec::new();
@@ -60,7 +60,7 @@ impl Trainer for FakeTrainer {
         Ok(StepReport { losses, correct, samples, seconds, ..StepReport::default() })
     }
 
-    async fn evaluate(&mut self, _: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, _: EvaluationSet, samples: u32) -> Result<TestReport> {
         self.wait(100.0);
         let accuracy = self.test.accuracies.get(self.evaluations).copied().unwrap_or(0.5);
         self.evaluations += 1;
@@ -69,7 +69,7 @@ impl Trainer for FakeTrainer {
         Ok(TestReport { loss: 1.0, correct, samples: u64::from(samples), seconds: None })
     }
 
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
         self.wait(self.test.looked_on.unwrap_or(0.0));
         Ok(self.weights.clone())
     }
@@ -78,23 +78,23 @@ impl Trainer for FakeTrainer {
         self.segments.begin(self.step, seed);
     }
 
-    async fn state(&mut self) -> Result<StateBytes, EngineError> {
+    async fn state(&mut self) -> Result<StateBytes> {
         self.wait(self.test.looked_on.unwrap_or(0.0));
         Ok(StateBytes { weights: self.state.to_le_bytes().to_vec(), memory: Vec::new() })
     }
 
-    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
+    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<()> {
         let state = u64::from_le_bytes(state.weights.as_slice().try_into().unwrap());
         self.state = state + u64::from(self.test.is_unsteady);
         (self.step, self.segments) = (step, segments.clone());
         Ok(())
     }
 
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
         Ok(Vec::new())
     }
 
-    async fn logits(&mut self, _rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+    async fn logits(&mut self, _rows: u32) -> Result<Vec<Vec<f64>>> {
         Ok(Vec::new())
     }
 
@@ -148,20 +148,19 @@ impl Observer<Event> for Recorder {
     }
 
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
-        let pause = self.test.pause.filter(|pause| pause.after == self.fractions.len() && !self.waited.get())?;
+        self.test.pause.filter(|pause| pause.after == self.fractions.len() && !self.waited.get())?;
         let (now, waited) = (Rc::clone(&self.now), Rc::clone(&self.waited));
         Some(Box::pin(async move {
-            now.set(now.get() + pause.seconds);
+            now.set(now.get() + 600.0);
             waited.set(true);
         }))
     }
 }
 
-/// Pause after a number of windows.
+/// Pause of ten minutes after a number of windows.
 #[derive(Clone, Copy)]
 pub(super) struct Pause {
     pub(super) after: usize,
-    pub(super) seconds: f64,
     pub(super) cancels: bool,
 }
 
@@ -202,7 +201,7 @@ impl TrainingTest {
     pub(super) fn run_before(
         mut self,
         witness: Option<&mut dyn Witness>,
-    ) -> (Result<WorkloadRecord, EngineError>, Recorder, Vec<Warning>) {
+    ) -> (Result<WorkloadRecord>, Recorder, Vec<Warning>) {
         let workload = crate::workload("keras-mnist-mlp").unwrap();
         let job = workload.job(samples("mnist", [1000, 100], |_| 0), file_batches(1000, 10), 1);
         let usual = TrainingLimits { steps: 200, seconds: f64::INFINITY, seconds_are_budget: false };

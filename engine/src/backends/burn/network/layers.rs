@@ -4,7 +4,7 @@ use burn_tensor::ops::{AvgPoolOptions, ConvOptions, MaxPoolOptions};
 use burn_tensor::{Tensor, activation, module};
 use shaders::reference::pcg4d::uniform;
 
-use super::{ForwardPass, Planned};
+use super::{Planned, Tape};
 use crate::backends::burn::functions::Functions;
 use crate::backends::burn::trainer::list;
 use crate::backends::burn::value::{Arrangement, AxisOrder, LayerValue, sides};
@@ -30,7 +30,7 @@ impl Planned {
         LayerValue::ChannelsLast(attended.swap_dims(1, 2).reshape([rows, tokens, channels]))
     }
 
-    pub(super) fn convolution(&self, input: LayerValue, pass: &mut ForwardPass<'_>) -> LayerValue {
+    pub(super) fn convolution(&self, input: LayerValue, pass: &mut Tape<'_>) -> LayerValue {
         let Layer::Conv2d { filters, size, stride, padding, activation, weights } = self.node.layer else {
             unreachable!("only convolutions are computed as such");
         };
@@ -107,13 +107,7 @@ impl Planned {
         LayerValue::ChannelsFirst(if bias == 1.0 { kept } else { kept * bias.powf(-beta) })
     }
 
-    pub(super) fn batch_norm(
-        &self,
-        input: LayerValue,
-        epsilon: f32,
-        keep: f32,
-        pass: &mut ForwardPass<'_>,
-    ) -> LayerValue {
+    pub(super) fn batch_norm(&self, input: LayerValue, epsilon: f32, keep: f32, pass: &mut Tape<'_>) -> LayerValue {
         match self.order {
             AxisOrder::Flat => LayerValue::Flat(self.normalized(input.flat(), epsilon, keep, pass)),
             _ => LayerValue::ChannelsFirst(self.normalized(input.channels_first(self.input), epsilon, keep, pass)),
@@ -121,13 +115,7 @@ impl Planned {
     }
 
     /// Batch normalization. In training, it moves the running averages towards the batch's mean and unbiased variance.
-    fn normalized<const D: usize>(
-        &self,
-        x: Tensor<D>,
-        epsilon: f32,
-        keep: f32,
-        pass: &mut ForwardPass<'_>,
-    ) -> Tensor<D> {
+    fn normalized<const D: usize>(&self, x: Tensor<D>, epsilon: f32, keep: f32, pass: &mut Tape<'_>) -> Tensor<D> {
         let [mean, variance] = [2, 3].map(|place| self.tensor + place);
         let [gamma, beta] = [0, 1].map(|place| pass.leaves.vector(self.tensor + place));
         let epsilon = f64::from(epsilon);
@@ -147,20 +135,20 @@ impl Planned {
         made.output
     }
 
-    pub(super) fn layer_norm(&self, input: LayerValue, epsilon: f32, pass: &mut ForwardPass<'_>) -> LayerValue {
+    pub(super) fn layer_norm(&self, input: LayerValue, epsilon: f32, pass: &mut Tape<'_>) -> LayerValue {
         let [gamma, beta] = [0, 1].map(|place| pass.leaves.vector(self.tensor + place));
         let x = input.channels_last(self.input);
         LayerValue::ChannelsLast(module::layer_norm(x, gamma, Some(beta), f64::from(epsilon)))
     }
 
-    pub(super) fn position(&self, input: LayerValue, pass: &mut ForwardPass<'_>) -> LayerValue {
+    pub(super) fn position(&self, input: LayerValue, pass: &mut Tape<'_>) -> LayerValue {
         let [height, width, channels] = sides(self.input);
         let learned = pass.leaves.shaped(self.tensor, [height * width, channels]);
         LayerValue::ChannelsLast(input.channels_last(self.input) + learned.unsqueeze())
     }
 
     /// Draws the mask on the host, with the random numbers shared by all backends.
-    pub(super) fn dropped(&self, input: LayerValue, rate: f32, pass: &mut ForwardPass<'_>) -> LayerValue {
+    pub(super) fn dropped(&self, input: LayerValue, rate: f32, pass: &mut Tape<'_>) -> LayerValue {
         if pass.step.training == 0 || !pass.dropout {
             return input;
         }
@@ -182,7 +170,7 @@ impl Planned {
         [vocabulary, units]: [u32; 2],
         words: Range<u32>,
         zero_padding: bool,
-        pass: &mut ForwardPass<'_>,
+        pass: &mut Tape<'_>,
     ) -> LayerValue {
         let weights = pass.leaves.shaped(self.tensor, [vocabulary as usize, units as usize]);
         let numbers = input.flat().narrow(1, words.start as usize, words.len());
@@ -195,7 +183,7 @@ impl Planned {
     }
 
     /// Adds up the words of each sentence, weighted by position.
-    pub(super) fn sentence_sum(&self, input: LayerValue, words: usize, pass: &ForwardPass<'_>) -> LayerValue {
+    pub(super) fn sentence_sum(&self, input: LayerValue, words: usize, pass: &Tape<'_>) -> LayerValue {
         let [_, sentences, channels] = sides(self.output);
         let x = input.channels_last(self.input);
         let rows = x.dims()[0];
@@ -206,13 +194,7 @@ impl Planned {
     }
 
     /// Treats each image row as a sequence of columns. Returns the last hidden state.
-    pub(super) fn recurrent(
-        &self,
-        input: LayerValue,
-        cell: Cell,
-        units: u32,
-        pass: &mut ForwardPass<'_>,
-    ) -> LayerValue {
+    pub(super) fn recurrent(&self, input: LayerValue, cell: Cell, units: u32, pass: &mut Tape<'_>) -> LayerValue {
         let [height, width, channels] = sides(self.input);
         let (units, columns) = (units as usize, (cell.gates() * units) as usize);
         let kernel = pass.leaves.shaped(self.tensor, [channels, columns]);

@@ -8,23 +8,23 @@
 
 use burn_tensor::{Gradients, Tensor};
 
-use super::{ForwardPass, Made, Network, Planned, ReadLeaves, add_gradient};
+use super::{Made, Network, Planned, ReadLeaves, Tape, add_gradient};
 use crate::backends::burn::value::{AxisOrder, LayerValue, map_value};
 use crate::model::Layer;
 
 /// Batch normalization that has read its input, at the end of a graph.
-pub(in super::super) struct Arrived {
+pub(crate) struct Arrived {
     leaves: ReadLeaves,
-    crossings: Vec<Crossing>,
+    crossings: Crossings,
     input: LayerValue,
     /// (channels, values), detached from the graph.
     x: Tensor<2>,
 }
 
 /// Batch normalization that has normalized its input.
-pub(in super::super) struct Normalized {
+pub(crate) struct Normalized {
     leaves: ReadLeaves,
-    crossings: Vec<Crossing>,
+    crossings: Crossings,
     layer: usize,
     input: LayerValue,
     /// (channels, values) x̂.
@@ -38,7 +38,7 @@ pub(in super::super) struct Normalized {
 }
 
 /// Batch normalization in the backward pass.
-pub(in super::super) struct Returned {
+pub(crate) struct Returned {
     normalized: Normalized,
     /// (channels, values) g.
     gradient: Tensor<2>,
@@ -47,25 +47,20 @@ pub(in super::super) struct Returned {
 }
 
 impl Network {
-    pub(in super::super) fn batch_norms(&self) -> Vec<usize> {
+    pub(crate) fn batch_norms(&self) -> Vec<usize> {
         let is_batch_norm = |layer: &Planned| matches!(layer.node.layer, Layer::BatchNorm { .. });
         self.layers.iter().enumerate().filter(|(_, layer)| is_batch_norm(layer)).map(|(index, _)| index).collect()
     }
 
     /// Returns the number of pixels and channels of a batch normalization.
-    pub(in super::super) fn normalized_sizes(&self, layer: usize) -> (u32, usize) {
+    pub(crate) fn normalized_sizes(&self, layer: usize) -> (u32, usize) {
         let shape = self.layers[layer].output;
         (shape.pixels(), shape.channels as usize)
     }
 
     /// Computes the layers up to a batch normalization and reads its input, which ends the graph. Returns (2·channels)
     /// means and sums of squared deviations.
-    pub(in super::super) fn arrive(
-        &self,
-        made: &mut Made,
-        mut pass: ForwardPass<'_>,
-        layer: usize,
-    ) -> (Arrived, Tensor<1>) {
+    pub(crate) fn arrive(&self, made: &mut Made, mut pass: Tape<'_>, layer: usize) -> (Arrived, Tensor<1>) {
         self.advance(made, &mut pass, layer);
         let index = made.values.len();
         let layer = &self.layers[index];
@@ -82,11 +77,11 @@ impl Network {
     }
 
     /// Normalizes by the statistics of the `samples` samples of all devices, and begins the next graph.
-    pub(in super::super) fn normalize(
+    pub(crate) fn normalize(
         &self,
         arrived: Arrived,
         made: &mut Made,
-        pass: &ForwardPass<'_>,
+        pass: &Tape<'_>,
         statistics: Tensor<1>,
         samples: u32,
     ) -> Normalized {
@@ -106,7 +101,7 @@ impl Network {
     }
 
     /// Returns the running averages after a step, with their tensor indices. The variance is unbiased.
-    pub(in super::super) fn moved_averages(
+    pub(crate) fn moved_averages(
         &self,
         layer: usize,
         tensors: &[Tensor<1>],
@@ -136,7 +131,7 @@ impl Network {
 
     /// Reads the gradients of the next graph. Returns this device's (2·channels) Σg and Σgx̂, which are also its part
     /// of the gradients of β and γ.
-    pub(in super::super) fn come_back(
+    pub(crate) fn come_back(
         &self,
         mut normalized: Normalized,
         gradients: &mut Option<Gradients>,
@@ -146,7 +141,10 @@ impl Network {
         let crossings = std::mem::take(&mut normalized.crossings);
         let (mut roots, mut gradient) = (Vec::new(), None);
         if let Some(gradients) = gradients {
-            roots.extend(crossings.into_iter().filter_map(|crossing| crossing.root(gradients)));
+            // The root of a value is the sum of the value times its gradient in the next graph. The loss may not depend
+            // on it.
+            let root = |(end, leaf): (LayerValue, LayerValue)| Some(end.dot(leaf.gradient(gradients)?));
+            roots.extend(crossings.into_iter().filter_map(root));
             gradient = normalized.output.clone().gradient(gradients).map(by_channel);
         }
         let gradient = gradient.unwrap_or_else(|| normalized.normalized.zeros_like());
@@ -162,7 +160,7 @@ impl Network {
     }
 
     /// Ends the graph. Values that later layers read become leaves of the next graph.
-    fn cross(&self, made: &mut Made) -> Vec<Crossing> {
+    fn cross(&self, made: &mut Made) -> Crossings {
         let next = made.values.len();
         let mut crossings = Vec::new();
         for (value, layer) in made.values.iter_mut().zip(&self.layers) {
@@ -172,7 +170,7 @@ impl Network {
             let Some(end) = value.take_if(|value| value.is_tracked()) else { continue };
             let leaf = end.clone().leaf();
             *value = Some(leaf.clone());
-            crossings.push(Crossing { end, leaf });
+            crossings.push((end, leaf));
         }
         crossings
     }
@@ -181,7 +179,7 @@ impl Network {
 impl Returned {
     /// Returns the leaves and the root of the previous graph, given the sums of all devices. The root is `None` if
     /// nothing before it is trained.
-    pub(in super::super) fn root(self, sums: Tensor<1>) -> (ReadLeaves, Option<Tensor<1>>) {
+    pub(crate) fn root(self, sums: Tensor<1>) -> (ReadLeaves, Option<Tensor<1>>) {
         let Self { normalized: Normalized { leaves, input, normalized, scale, values, .. }, gradient, roots } = self;
         let own = input.is_tracked().then(|| {
             let channels = sums.dims()[0] / 2;
@@ -219,19 +217,8 @@ fn column(list: Tensor<1>) -> Tensor<2> {
     list.reshape([elements, 1])
 }
 
-/// Value that crosses from one graph to the next.
-struct Crossing {
-    end: LayerValue,
-    leaf: LayerValue,
-}
-
-impl Crossing {
-    /// Returns the root of the graph that made the value: the sum of the value times its gradient in the next graph.
-    /// `None` if the loss does not depend on it.
-    fn root(self, gradients: &mut Gradients) -> Option<Tensor<1>> {
-        self.leaf.gradient(gradients).map(|gradient| self.end.dot(gradient))
-    }
-}
+/// Ends of a graph, each with the leaf of the next graph that continues it.
+type Crossings = Vec<(LayerValue, LayerValue)>;
 
 impl LayerValue {
     fn is_tracked(&self) -> bool {

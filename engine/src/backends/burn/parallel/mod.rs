@@ -28,7 +28,7 @@ use super::updater::TrainingState;
 use super::{BurnBackend, FirstUse};
 use crate::backends::sharing::{Ending, Share, UnderWay, check_agreement, moments, of_device, shares, sum};
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::trainer::{
     Backend, BackendFacts, EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob,
 };
@@ -47,7 +47,7 @@ impl ParallelBackend {
         devices: Vec<(BurnBackend, String)>,
         clock: Rc<dyn Clock>,
         instead: &'static str,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let (devices, names): (Vec<BurnBackend>, Vec<String>) = devices.into_iter().unzip();
         let facts = |device: &BurnBackend| (device.facts.clone(), device.settings.clone(), device.first_use);
         let first = facts(&devices[0]);
@@ -63,7 +63,7 @@ impl ParallelBackend {
         Ok(Self { devices, names, facts, clock })
     }
 
-    async fn trainer(&self, job: &TrainingJob) -> Result<ParallelTrainer, EngineError> {
+    async fn trainer(&self, job: &TrainingJob) -> Result<ParallelTrainer> {
         let devices = self.devices.iter().map(|backend| backend.device.clone()).collect();
         let (names, clock) = (self.names.clone(), Rc::clone(&self.clock));
         let group = DeviceGroup { devices, names, clock, combined: Vec::new(), writing: None };
@@ -89,7 +89,7 @@ impl Backend for ParallelBackend {
         &self.facts
     }
 
-    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>> {
         Ok(Box::new(Guarded::new(guarded(self.trainer(job)).await?)))
     }
 }
@@ -120,7 +120,7 @@ impl DeviceGroup {
         found: Vec<(usize, Tensor<1>)>,
         combine: impl FnOnce(&[Vec<f32>], &mut Vec<f32>),
         communication: &mut Communication,
-    ) -> Result<Vec<Tensor<1>>, EngineError> {
+    ) -> Result<Vec<Tensor<1>>> {
         let places: Vec<usize> = found.iter().map(|(place, _)| *place).collect();
         // Once a device can read one number, it has computed all of them.
         let mut computing = UnderWay::new(found.iter().map(|(_, tensor)| read(tensor.clone().narrow(0, 0, 1))));
@@ -150,7 +150,7 @@ impl DeviceGroup {
     }
 
     /// Waits until all devices have received the last combination.
-    async fn wait_for_arrival(&mut self, communication: &mut Communication) -> Result<(), EngineError> {
+    async fn wait_for_arrival(&mut self, communication: &mut Communication) -> Result<()> {
         let Some((since, arriving)) = self.writing.take() else { return Ok(()) };
         arriving.ended().await.map_err(|(place, error)| self.of_device(place)(error))?;
         communication.writing_seconds += self.clock.now_seconds() - since;
@@ -178,7 +178,7 @@ struct ParallelTrainer {
 
 impl ParallelTrainer {
     /// Runs one training step on all devices. Waits only for exchanges.
-    async fn run_step(&mut self, communication: &mut Communication) -> Result<Vec<Pending>, EngineError> {
+    async fn run_step(&mut self, communication: &mut Communication) -> Result<Vec<Pending>> {
         let whole = self.job.step(self.step, 0);
         self.shares = shares(whole.count, self.group.count()).collect();
         let mut passages: Vec<Option<Passage>> = Vec::new();
@@ -224,7 +224,7 @@ impl ParallelTrainer {
         whole: &Step,
         passages: &mut [Option<Passage>],
         communication: &mut Communication,
-    ) -> Result<Vec<(usize, Vec<Tensor<1>>)>, EngineError> {
+    ) -> Result<Vec<(usize, Vec<Tensor<1>>)>> {
         let mut all = Vec::new();
         for layer in self.replicas[0].network.batch_norms() {
             let (pixels, channels) = self.replicas[0].network.normalized_sizes(layer);
@@ -244,7 +244,7 @@ impl ParallelTrainer {
         Ok(all)
     }
 
-    async fn collect(&self, pending: &mut [Vec<Pending>], report: &mut StepReport) -> Result<(), EngineError> {
+    async fn collect(&self, pending: &mut [Vec<Pending>], report: &mut StepReport) -> Result<()> {
         let mut losses = vec![0.0; pending[0].len()];
         for (place, (replica, pending)) in self.replicas.iter().zip(pending).enumerate() {
             let results = replica.finish(pending).await.map_err(self.group.of_device(place))?;
@@ -260,7 +260,7 @@ impl ParallelTrainer {
     }
 
     /// Returns the weights of the first device after checking that the others have the same.
-    async fn agreed_weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn agreed_weights(&mut self) -> Result<Vec<Vec<f32>>> {
         let mut weights = Vec::new();
         for (place, replica) in self.replicas.iter_mut().enumerate() {
             weights.push(replica.weights().await.map_err(self.group.of_device(place))?);
@@ -292,7 +292,7 @@ impl Rehearsing for ParallelTrainer {
 
 #[async_trait(?Send)]
 impl Trainer for ParallelTrainer {
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let mut report = StepReport::default();
         let mut communication = Communication::among(self.group.count());
         let mut pending: Vec<Vec<Pending>> = self.replicas.iter().map(|_| Vec::new()).collect();
@@ -308,22 +308,22 @@ impl Trainer for ParallelTrainer {
     }
 
     /// Evaluates the model on the first device. The time excludes the comparison of weights.
-    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
         self.agreed_weights().await?;
         let started = self.group.clock.now_seconds();
         let report = self.replicas[0].evaluate(set, samples).await.map_err(self.group.of_device(0))?;
         Ok(TestReport { seconds: Some(self.group.clock.now_seconds() - started), ..report })
     }
 
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
         self.agreed_weights().await
     }
 
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
         self.replicas[0].gradients().await.map_err(self.group.of_device(0))
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
         let mut logits = Vec::new();
         for (place, share) in self.shares.iter().enumerate() {
             let wanted = share.count.min(rows.saturating_sub(share.first_row));

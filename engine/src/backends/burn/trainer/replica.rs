@@ -6,10 +6,10 @@ use shaders::params::Step;
 
 use super::{BurnTrainer, Pending};
 use crate::backends::burn::network::shared_normalization::{Arrived, Normalized, Returned};
-use crate::backends::burn::network::{ForwardPass, Made, add_gradients};
+use crate::backends::burn::network::{Made, Tape, add_gradients};
 
 /// State of a step on this device's share of a batch.
-pub(in super::super) struct Passage {
+pub(crate) struct Passage {
     step: Step,
     labels: Vec<u32>,
     made: Made,
@@ -27,7 +27,7 @@ pub(in super::super) struct Passage {
 }
 
 impl BurnTrainer {
-    pub(in super::super) fn begin_share(&mut self, share: Step) -> Passage {
+    pub(crate) fn begin_share(&mut self, share: Step) -> Passage {
         let (input, labels) = self.training_batch(&share);
         Passage {
             made: self.network.begin(&share, input),
@@ -43,14 +43,14 @@ impl BurnTrainer {
     }
 
     /// Computes the layers up to a batch normalization and returns the statistics of the share.
-    pub(in super::super) fn arrive(&self, passage: &mut Passage, layer: usize) -> Tensor<1> {
+    pub(crate) fn arrive(&self, passage: &mut Passage, layer: usize) -> Tensor<1> {
         let (arrived, statistics) = self.network.arrive(&mut passage.made, self.pass(&passage.step), layer);
         passage.arrived = Some(arrived);
         statistics
     }
 
     /// Normalizes by the statistics of all `samples` samples of the batch.
-    pub(in super::super) fn normalize(&self, passage: &mut Passage, statistics: Tensor<1>, samples: u32) {
+    pub(crate) fn normalize(&self, passage: &mut Passage, statistics: Tensor<1>, samples: u32) {
         let Passage { step, made, normalized, arrived, .. } = passage;
         let arrived = arrived.take().expect("it has arrived at a batch normalisation");
         normalized.push(self.network.normalize(arrived, made, &self.pass(step), statistics, samples));
@@ -58,19 +58,19 @@ impl BurnTrainer {
 
     /// Computes the loss of the share, as its part of the mean over all `samples` samples of the batch, and
     /// differentiates the last graph.
-    pub(in super::super) fn turn(&self, passage: &mut Passage, samples: u32) {
+    pub(crate) fn turn(&self, passage: &mut Passage, samples: u32) {
         let Passage { step, labels, made, gradients, found, outcome, .. } = passage;
         let mut pass = self.pass(step);
         let logits = self.network.finish(made, &mut pass);
         let (mut graph, pending) = self.differentiate(logits.clone(), labels, samples, step.count);
-        let ForwardPass { leaves, .. } = pass;
+        let Tape { leaves, .. } = pass;
         add_gradients(leaves.read, &mut graph, found);
         *gradients = Some(graph);
         *outcome = Some((logits.inner(), pending));
     }
 
     /// Returns to the previous batch normalization and computes the sums of its gradients.
-    pub(in super::super) fn come_back(&self, passage: &mut Passage) -> Tensor<1> {
+    pub(crate) fn come_back(&self, passage: &mut Passage) -> Tensor<1> {
         let Passage { normalized, gradients, returned, found, .. } = passage;
         let last = normalized.pop().expect("it has come through it");
         let (at_layer, sums) = self.network.come_back(last, gradients, &self.trained, found);
@@ -79,7 +79,7 @@ impl BurnTrainer {
     }
 
     /// Differentiates the preceding graph with the sums of all devices.
-    pub(in super::super) fn go_back(&self, passage: &mut Passage, sums: Tensor<1>) {
+    pub(crate) fn go_back(&self, passage: &mut Passage, sums: Tensor<1>) {
         let returned = passage.returned.take().expect("it has come back to a batch normalisation");
         let (leaves, root) = returned.root(sums);
         passage.gradients = root.map(|root| root.backward());
@@ -90,7 +90,7 @@ impl BurnTrainer {
 
     /// Ends a step with the statistics of each batch normalization and the concatenated gradients of all devices. A
     /// device with an empty share has no passage.
-    pub(in super::super) fn end_share(
+    pub(crate) fn end_share(
         &mut self,
         passage: Option<Passage>,
         whole: &Step,
@@ -126,11 +126,11 @@ impl BurnTrainer {
 }
 
 impl Passage {
-    pub(in super::super) fn found(&self) -> Vec<bool> {
+    pub(crate) fn found(&self) -> Vec<bool> {
         self.found.iter().map(Option::is_some).collect()
     }
 
-    pub(in super::super) fn gradients(&self) -> Tensor<1> {
+    pub(crate) fn gradients(&self) -> Tensor<1> {
         Tensor::cat(self.found.iter().flatten().cloned().collect(), 0)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::backends::burn::FirstUse;
 use crate::clock::Clock;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::trainer::{EvaluationSet, Trainer, TrainerFacts, TrainingJob};
 
 /// Number of consecutive steps that must be about as fast as the fastest step.
@@ -13,7 +13,7 @@ const MAX_STEP_RATIO: f64 = 1.1;
 const MAX_STEPS: usize = 64;
 const MAX_SECONDS: f64 = 60.0;
 
-pub(in super::super) trait Rehearsing: Trainer {
+pub(crate) trait Rehearsing: Trainer {
     type State;
     fn learned(&self) -> Self::State;
     fn jump(&mut self, step: u64);
@@ -22,12 +22,12 @@ pub(in super::super) trait Rehearsing: Trainer {
 
 /// Runs one step and one test if Burn compiles, and discards the results. If Burn also tunes, runs batches of the other
 /// sizes too, and then steps until they no longer get faster. Returns the times and the result of tuning.
-pub(in super::super) async fn warm_up(
+pub(crate) async fn warm_up(
     trainer: &mut impl Rehearsing,
     job: &TrainingJob,
     first_use: FirstUse,
     clock: &dyn Clock,
-) -> Result<TrainerFacts, EngineError> {
+) -> Result<TrainerFacts> {
     let mut facts = TrainerFacts::default();
     if first_use == FirstUse::Ordinary {
         return Ok(facts);
@@ -52,7 +52,7 @@ pub(in super::super) async fn warm_up(
 }
 
 /// Runs the short last batches of an epoch and a test, which may need other kernels.
-async fn use_other_sizes(trainer: &mut impl Rehearsing, job: &TrainingJob) -> Result<(), EngineError> {
+async fn use_other_sizes(trainer: &mut impl Rehearsing, job: &TrainingJob) -> Result<()> {
     let last = job.batches.steps_of_epochs(1).saturating_sub(1);
     if job.batches.step(last).count != job.batches.batch_size {
         trainer.jump(last);
@@ -67,7 +67,7 @@ async fn use_other_sizes(trainer: &mut impl Rehearsing, job: &TrainingJob) -> Re
 }
 
 /// Trains until the step time settles, up to a limit. Returns true if it settled, and the number of steps.
-async fn settle(trainer: &mut impl Rehearsing, clock: &dyn Clock) -> Result<(bool, u32), EngineError> {
+async fn settle(trainer: &mut impl Rehearsing, clock: &dyn Clock) -> Result<(bool, u32)> {
     let start = clock.now_seconds();
     let mut seconds = Vec::new();
     loop {
