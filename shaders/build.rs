@@ -1,6 +1,6 @@
 //! Copies the WGSL files without comments: with them each worker of the page is 52 kB larger, compressed. Lines keep
-//! their numbers, so that messages of compilers fit the files. Also writes the Rust twins of the parameter blocks, and the
-//! registry of kernels.
+//! their numbers, so that messages of compilers fit the files. Also writes the Rust twins of the parameter blocks, and
+//! the registry of kernels.
 
 use std::path::Path;
 use std::{env, fs, io};
@@ -38,8 +38,8 @@ fn main() -> io::Result<()> {
 /// Structures that Rust fills or reads, besides parameter blocks.
 const SHARED: [&str; 4] = ["Step", "Epilogue", "BlockMultipliers", "StepResult"];
 
-/// Returns the registry's entries for the kernels of a file. Its header has `// kernel "NAME", SIZE invocations:` and the
-/// shared parts of the source, besides the step, for each of them.
+/// Returns the registry's entries for the kernels of a file. For each of them, its header has
+/// `// kernel "NAME", SIZE invocations:` and the shared parts of the source, besides the step.
 fn kernels(file: &str, source: &str) -> String {
     let header: String = source.lines().take_while(|line| line.starts_with("//")).collect();
     let params = params_name(source).unwrap_or_else(|| panic!("{file}.wgsl does not name its parameter block"));

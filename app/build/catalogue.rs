@@ -8,7 +8,7 @@ use std::path::Path;
 use fluent_syntax::ast::{Entry, Expression, InlineExpression, Pattern, PatternElement, Variant, VariantKey};
 use fluent_syntax::parser;
 
-/// Languages of the page, in the order of `words::Language::ALL`.
+/// Languages of the page, in the order of `words::PageLanguage::ALL`.
 pub(crate) const LANGUAGES: [&str; 2] = ["en", "de"];
 
 #[derive(Debug, PartialEq, Eq)]

@@ -124,7 +124,6 @@ pub enum GpuObstacle {
     InsecurePage,
     /// The browser lacks WebGPU, or it is disabled.
     NoInterface,
-    /// WebGPU finds no device.
     NoAdapter,
 }
 

@@ -126,7 +126,6 @@ impl Forecast {
         self.remaining_of_download() + self.remaining_of_current() + after.sum::<f64>()
     }
 
-    /// Predicts the rest of a download from its speed so far.
     fn remaining_of_download(&self) -> f64 {
         let began = self.phase.map_or(0.0, |(_, began)| began);
         let share = self.loaded.filter(|share| *share > 0.0 && *share < 1.0);

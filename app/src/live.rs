@@ -315,18 +315,14 @@ mod tests {
     }
 
     #[test]
-    fn status_names_the_bundle_until_it_has_arrived() {
+    fn status_names_the_bundle_until_it_has_arrived_and_then_the_phase() {
         let mut live = Live::new(Some(Arrival::begin("Burn", 1000)), Forecast::default());
         assert_eq!(live.status(), "Loading Burn");
         let bundle = live.bundle.as_mut().unwrap();
         bundle.arriving(500);
         bundle.loaded = Some(Loaded { compressed_bytes: None, bytes: 1000, cached: None, seconds: 1.0 });
         assert_eq!(live.status(), "Getting ready");
-    }
-
-    #[test]
-    fn status_only_changes_with_phase() {
-        let mut live = begun();
+        live.event(&started("caffe-mnist", 1));
         live.event(&Event::PhaseStarted { workload: "caffe-mnist".to_owned(), phase: Phase::Training });
         assert_eq!(live.status(), "Network 2 of 2: training");
         live.event(&progress(1, 0.5));

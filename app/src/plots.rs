@@ -43,9 +43,6 @@ pub fn of_devices(distribution: &Distribution) -> String {
     format!("{} {}", t!(common_proven_runs, number = *runs), t!(common_on_devices, number = *devices))
 }
 
-/// Minimum number of points. Fewer show no more than the table.
-const MIN_POINTS: usize = 2;
-
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScatterPoint {
     pub run_id: String,
@@ -92,7 +89,8 @@ pub fn axes(points: &[ScatterPoint], narrow: bool) -> Option<(ChartAxis, ChartAx
         let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(0.0, f64::max));
         ChartAxis::logarithmic(low, high, most)
     };
-    (points.len() >= MIN_POINTS).then(|| {
+    // A single point shows no more than the table.
+    (points.len() > 1).then(|| {
         let times = axis(|point| point.seconds_to_target, if narrow { 4 } else { 8 });
         (times, axis(|point| point.samples_per_second, 5))
     })

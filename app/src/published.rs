@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_published_learning_for_own_recipe() {
+    fn finds_published_learning_for_own_recipe_and_places_its_curve_by_epochs() {
         let lenet = learning("caffe-mnist", 64).unwrap();
         assert_eq!((lenet.accuracy, &lenet.curve), (Some(0.9918), &None));
         assert_eq!(lenet.curve_beside(30.0, 4.0), []);
@@ -161,10 +161,6 @@ mod tests {
         assert_eq!(learning("resnet20-cifar10", 128), None, "it has no published results");
         let known = LEARNING.iter().filter(|of| engine::workload(&of.workload).is_some());
         assert_eq!(known.count(), LEARNING.len());
-    }
-
-    #[test]
-    fn places_published_curve_by_epochs_of_run() {
         let rnn = learning("keras-mnist-hrnn", 32).unwrap();
         assert_eq!(rnn.curve_beside(0.0, 0.0), []);
         // 20 s per epoch: the second one is still ahead, and the third too far ahead.

@@ -102,7 +102,6 @@ pub fn bars(rows: &[Row]) -> Vec<RateBar> {
     rows.iter().filter_map(bar).collect()
 }
 
-/// Formats the throughput with its unit.
 fn rate(figures: &Figures) -> String {
     figures
         .samples_per_second
@@ -158,7 +157,6 @@ pub fn title_of(backend: &str) -> String {
     PageBackend::named(backend).map_or_else(|| backend.to_owned(), |known| known.title().to_owned())
 }
 
-/// Returns the reason a row has no metrics.
 pub fn remark(outcome: &RowOutcome) -> Option<String> {
     match outcome {
         RowOutcome::Completed => None,
@@ -201,7 +199,6 @@ fn curves(workload: &str, records: &[RunRecord], points: fn(&WorkloadRecord) -> 
     found
 }
 
-/// Distinct networks of these records, in order of appearance.
 pub fn networks(records: &[RunRecord]) -> Vec<String> {
     distinct(records.iter().flat_map(|record| &record.workloads).map(|of| of.workload.clone()))
 }
@@ -312,9 +309,12 @@ mod tests {
         }
     }
 
+    fn contender(backend: &str) -> Contender {
+        Contender { backend: backend.to_owned(), precision: Precision::F32 }
+    }
+
     fn row(backend: &str, outcome: RowOutcome, figures: Option<Figures>) -> Row {
-        let contender = Contender { backend: backend.to_owned(), precision: Precision::F32 };
-        Row { contender, adapter: None, settings: Vec::new(), outcome, figures }
+        Row { contender: contender(backend), adapter: None, settings: Vec::new(), outcome, figures }
     }
 
     #[test]
@@ -332,7 +332,6 @@ mod tests {
 
     #[test]
     fn names_winner_unless_intervals_overlap() {
-        let contender = |name: &str| Contender { backend: name.to_owned(), precision: Precision::F32 };
         let of = |value, interval: Option<[f64; 2]>| {
             let interval = interval.map(|[low, high]| Interval { low, high });
             let ratio = Estimate { value, interval };

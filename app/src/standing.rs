@@ -52,7 +52,7 @@ pub fn scores_query(record: &RunRecord) -> StandingsQuery {
 /// Position of a run's score.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rank {
-    /// Among the devices of the leaderboard, with the names and scores of the lines around it. The run itself has no name.
+    /// Among the devices of the leaderboard, with the names and scores of the lines around it. The run has no name.
     Among { rank: ScoreRank, neighbors: Vec<(Option<String>, f64)> },
     /// Next to published results, as sentences.
     Published(Vec<String>),
@@ -71,7 +71,6 @@ impl Rank {
         Some(Self::Among { rank, neighbors })
     }
 
-    /// Returns the share of slower devices, if any devices are known.
     pub fn share(&self) -> Option<f64> {
         match self {
             Self::Among { rank, .. } => Some(rank.slower as f64 / rank.devices as f64),
@@ -100,7 +99,6 @@ pub fn distribution_query(record: &RunRecord, workload: &WorkloadRecord) -> Opti
     })
 }
 
-/// Returns the class in which runs on a device are ranked.
 fn class_of(backend: &str, kind: DeviceKind, api: &str) -> RankedClass {
     let is_processor = if backend == BURN_REMOTE {
         // The remote device reports its own kind.
@@ -160,7 +158,6 @@ pub fn browser_tax(tax: &BrowserTaxOfDevice) -> String {
     }
 }
 
-/// Describes how many submitters the overhead is based on.
 pub fn tax_submitters(tax: &BrowserTaxOfDevice) -> String {
     let programs = t!(common_submitters, number = tax.native_submitters);
     t!(standing_tax_submitters, programs, browsers = tax.browser_submitters)
@@ -169,17 +166,7 @@ pub fn tax_submitters(tax: &BrowserTaxOfDevice) -> String {
 /// Heading of a column of scores, the same in all languages.
 pub const SCORE_TITLE: &str = "Gradmark, GFLOP/s";
 
-/// Formats a score and its interval.
-pub fn score(figure: &FigureOfDevice) -> (String, String) {
-    with_interval(figure, text::score)
-}
-
-/// Formats a rate in samples per second and its interval.
-pub fn rate(figure: &FigureOfDevice) -> (String, String) {
-    with_interval(figure, text::rate)
-}
-
-fn with_interval(figure: &FigureOfDevice, text: fn(f64) -> String) -> (String, String) {
+pub fn with_interval(figure: &FigureOfDevice, text: fn(f64) -> String) -> (String, String) {
     (text(figure.median), format!("{} – {}", text(figure.lower_quartile), text(figure.upper_quartile)))
 }
 
@@ -258,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn unranked_proven_result_has_a_reason() {
+    fn result_has_a_class_or_a_reason_without_rank() {
         let row = row("a", "Example GPU", Some(900.0), None);
         let unranked = RunRow { ranked: false, ..row.clone() };
         assert!(ranking(&unranked).unwrap().contains("unstable"));
@@ -269,10 +256,6 @@ mod tests {
         let ranked = RunRow { ranked: true, ..row };
         assert_eq!(ranking(&ranked), None);
         assert!(ranking(&RunRow { backend: "burn-flex".to_owned(), ..ranked }).unwrap().contains("processors"));
-    }
-
-    #[test]
-    fn processor_backends_are_ranked_among_processors() {
         for (backend, kind, api, class) in [
             ("wgsl", DeviceKind::Discrete, "Vulkan", RankedClass::Gpu),
             ("burn-cuda", DeviceKind::Discrete, "CUDA", RankedClass::Gpu),

@@ -113,7 +113,6 @@ pub struct FrameworkBundles {
 /// Progress of downloading and starting a bundle for a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
-    /// Displayed name of the content.
     pub of: &'static str,
     /// Bytes of the module received so far, as reported by the loader.
     pub bytes: u64,

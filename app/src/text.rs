@@ -3,8 +3,8 @@
 use results::api::Tier;
 use results::software::program_of_architecture;
 use results::{
-    Adapter, ClientKind, Date, FailureCause, HIDDEN_SOFTWARE, HiddenDevice, IN_COMPATIBILITY_MODE, Metric, Outcome,
-    RunRecord, Summary, UNNAMED_ADAPTER, Unit, VENDORS, WorkloadRecord, metric,
+    Adapter, ClientKind, Date, FailureCause, HIDDEN_SOFTWARE, IN_COMPATIBILITY_MODE, Metric, Outcome, RunRecord,
+    Summary, UNNAMED_ADAPTER, Unit, VENDORS, WorkloadRecord, metric, told_of_hidden_device,
 };
 
 use crate::t;
@@ -99,10 +99,10 @@ pub fn named_device(name: &str) -> String {
     if let Some(name) = name.strip_suffix(IN_COMPATIBILITY_MODE) {
         return with_mode(named_device(name), true);
     }
-    match HiddenDevice::called(name) {
+    match told_of_hidden_device(name) {
         None if name == HIDDEN_SOFTWARE => t!(device_software).to_owned(),
-        Some(HiddenDevice { told }) if told.is_empty() => t!(device_masked).to_owned(),
-        Some(HiddenDevice { told }) => t!(device_masked_but_for, told),
+        Some("") => t!(device_masked).to_owned(),
+        Some(told) => t!(device_masked_but_for, told),
         None => name.to_owned(),
     }
 }
@@ -299,7 +299,7 @@ fn figures(record: &WorkloadRecord) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use results::{Evaluation, METRICS, Settings, Target};
+    use results::{Evaluation, METRICS, Settings, Target, hidden_device};
 
     use super::*;
     use crate::words::{PageLanguage, speak};
@@ -339,7 +339,7 @@ pub(crate) mod tests {
         assert_eq!(device_name(&unnamed, Some("RTX 4070")), "A software adapter");
         let old = Adapter { vendor: "arm".to_owned(), compatibility: true, ..Adapter::default() };
         assert_eq!(device_name(&old, None), "Arm GPU, compatibility mode");
-        let hidden = |told: &str| named_device(&HiddenDevice { told: told.to_owned() }.to_string());
+        let hidden = |told: &str| named_device(&hidden_device(told));
         assert_eq!([hidden(""), hidden("Apple")], ["A GPU that its browser hides", "Apple (the browser hides which)"]);
         speak(PageLanguage::German);
         assert_eq!(hidden(""), "Eine GPU, die der Browser verbirgt");

@@ -32,7 +32,10 @@ fn main() {
             capture_missing_parts(&folder);
         }
         if wants("no-webgpu") {
-            capture_no_webgpu(&folder);
+            drive(Setup::NO_GPU, async |page| {
+                page.open_to("/", "heading", "WebGPU is missing").await;
+                take(page, &folder, "no-webgpu").await;
+            });
         }
     } else {
         if wants("run") {
@@ -118,13 +121,6 @@ fn capture_missing_parts(folder: &Path) {
             take(page, folder, name).await;
         });
     }
-}
-
-fn capture_no_webgpu(folder: &Path) {
-    drive(Setup { webgpu: false, ..Setup::USUAL }, async |page| {
-        page.open_to("/", "heading", "WebGPU is missing").await;
-        take(page, folder, "no-webgpu").await;
-    });
 }
 
 /// Opens the target of a link without a click, after which Firefox would find no elements by role.

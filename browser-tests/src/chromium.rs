@@ -271,7 +271,6 @@ impl Chromium {
         self.tolerated.set(parts);
     }
 
-    /// Returns chromedriver's client, for everything else.
     pub fn client(&self) -> &Client {
         &self.client
     }

@@ -15,7 +15,6 @@ pub struct Setup {
     pub dark: bool,
     /// Width and height of the viewport in CSS pixels.
     pub size: (u32, u32),
-    /// Device pixels per CSS pixel.
     pub scale: u32,
     /// Page files to omit from the server.
     pub missing: &'static [&'static str],
@@ -98,7 +97,6 @@ pub trait Page {
     /// Returns the bodies of all requests that the page has sent with `method`.
     async fn sent_bodies(&self, method: &str) -> Vec<String>;
 
-    /// Returns a numeric attribute of the first element that matches a CSS selector.
     async fn number(&self, css: &str, attribute: &str) -> Option<f64> {
         self.attribute(css, attribute).await?.parse().ok()
     }

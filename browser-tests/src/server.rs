@@ -17,7 +17,6 @@ pub struct PageServer {
     process: Child,
     address: String,
     original: PathBuf,
-    /// Folder of the served page: the built one, or a modified copy.
     page: PathBuf,
     original_data: PathBuf,
     data: PathBuf,

@@ -78,6 +78,7 @@ pub fn sha256_of(mut reader: impl Read) -> std::io::Result<String> {
     Ok(hex(&digest.finalize()))
 }
 
+/// Returns the bytes in lowercase hexadecimal.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

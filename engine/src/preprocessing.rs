@@ -10,8 +10,7 @@ use crate::data::Split;
 use crate::error::EngineError;
 use crate::model::{ModelError, Storage, Value};
 use crate::random::stream;
-use crate::trainer::TrainingJob;
-use crate::training::{Augmentation, Edge, Flip, Normalization, Shift, TestView};
+use crate::training::{Augmentation, Edge, Flip, Normalization, Shift, TestView, TrainingJob};
 
 /// Minimum deviation in Torch's local contrast normalization.
 const LOCAL_CONTRAST_THRESHOLD: f32 = 1e-4;

@@ -1,6 +1,6 @@
 //! Gradmark, the score of a suite.
 
-use results::estimate::{Estimate, Interval};
+use results::estimate::{Estimate, Interval, mean_of_independent};
 use results::{Outcome, RunRecord, Suite};
 
 use crate::workload::{Workload, suite, workload};
@@ -17,39 +17,31 @@ pub fn score(record: &RunRecord) -> Option<Estimate> {
 ///
 /// The score is the geometric mean of training operations per second, counted from shapes, over the suite's networks
 /// that a leaderboard can prove. Ratios of geometric means do not depend on the unit of each network: Fleming and
-/// Wallace, "How not to lie with statistics" (1986). The networks' relative half-widths are independent, so the
-/// interval adds them in quadrature.
+/// Wallace, "How not to lie with statistics" (1986).
 pub fn score_of(of: &Suite, throughput: impl Fn(&str) -> Option<Estimate>) -> Option<Estimate> {
     let known = suite(&of.name).filter(|known| known.version == of.version)?;
-    let networks: Vec<Workload> =
-        known.workloads.iter().filter_map(|name| workload(name)).filter(Workload::is_provable).collect();
-    let count = networks.len() as f64;
-    let (mut logarithm, mut variance) = (0.0, Some(0.0));
-    for network in networks {
-        let throughput = throughput(network.name)?;
-        logarithm += arithmetic(&network, throughput.value)?.ln() / count;
-        let half_width = throughput.interval.filter(|of| of.low > 0.0).map(|of| (of.high / of.low).ln() / 2.0 / count);
-        variance = variance.zip(half_width).map(|(sum, half_width)| sum + half_width * half_width);
-    }
-    let value = (count > 0.0).then(|| logarithm.exp())?;
-    let interval = variance
-        .map(f64::sqrt)
-        .map(|half_width| Interval { low: value * (-half_width).exp(), high: value * half_width.exp() });
-    Some(Estimate { value, interval })
+    let networks = known.workloads.iter().filter_map(|name| workload(name)).filter(Workload::is_provable);
+    let rates = networks.map(|network| arithmetic(&network, throughput(network.name)?)).collect::<Option<Vec<_>>>()?;
+    (!rates.is_empty()).then(|| mean_of_independent(&rates))
 }
 
-/// Returns the geometric mean of the networks' arithmetic per second in GFLOP/s, from their samples per second: the score
-/// of an unfinished run. Unknown networks and those that a leaderboard cannot prove do not count.
+/// Returns the geometric mean of the networks' arithmetic per second in GFLOP/s, from their samples per second: the
+/// score of an unfinished run. Unknown networks and those that a leaderboard cannot prove do not count.
 pub fn mean_arithmetic<'a>(rates: impl Iterator<Item = (&'a str, f64)>) -> Option<f64> {
-    let known = rates.filter_map(|(name, rate)| arithmetic(&workload(name).filter(Workload::is_provable)?, rate));
-    let (sum, count) = known.fold((0.0, 0.0), |(sum, count), rate| (sum + rate.ln(), count + 1.0));
-    (count > 0.0).then(|| (sum / count).exp())
+    let known = rates.filter_map(|(name, value)| {
+        arithmetic(&workload(name).filter(Workload::is_provable)?, Estimate { value, interval: None })
+    });
+    let known: Vec<Estimate> = known.collect();
+    (!known.is_empty()).then(|| mean_of_independent(&known).value)
 }
 
 /// Returns the arithmetic per second that training at this throughput needs, in GFLOP/s.
-fn arithmetic(network: &Workload, samples_per_second: f64) -> Option<f64> {
-    let rate = Some(samples_per_second).filter(|rate| rate.is_finite() && *rate > 0.0)?;
-    Some(rate * network.model.operations().ok()?.training_flops() as f64 / 1e9)
+fn arithmetic(network: &Workload, throughput: Estimate) -> Option<Estimate> {
+    let flops = network.model.operations().ok()?.training_flops() as f64;
+    let of = |rate: f64| rate * flops / 1e9;
+    let interval = throughput.interval.map(|Interval { low, high }| Interval { low: of(low), high: of(high) });
+    let value = Some(throughput.value).filter(|rate| rate.is_finite() && *rate > 0.0).map(of)?;
+    Some(Estimate { value, interval })
 }
 
 #[cfg(test)]

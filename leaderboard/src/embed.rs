@@ -111,13 +111,14 @@ fn page(theme: Option<&str>, id: &str, card: &Card) -> Markup {
 
 fn network(workload: &CardWorkload) -> Markup {
     let (path, (width, height)) = (curve_path(&workload.curve, CURVE), CURVE);
+    let view_box = format!("0 0 {width} {height}");
     html! {
         section {
             h2 { (workload.title) }
             @if !path.is_empty() {
                 p class="soft" { "Training loss" }
-                svg class="curve" viewBox={ "0 0 " (width) " " (height) } preserveAspectRatio="none" aria-hidden="true" {
-                    path class="below" d={ (path) "L" (width) " " (height) "L0 " (height) "Z" } {}
+                svg class="curve" viewBox=(view_box) preserveAspectRatio="none" aria-hidden="true" {
+                    path class="below" d=(format!("{path}L{width} {height}L0 {height}Z")) {}
                     path d=(path) {}
                 }
             }

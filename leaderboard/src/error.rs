@@ -12,6 +12,8 @@ use crate::validation::Refusal;
 
 pub(crate) type Result<T, E = ApiError> = std::result::Result<T, E>;
 
+const SHORT_WAIT: Duration = Duration::from_secs(5);
+
 /// A refusal of the API. It never contains internal errors, which are logged.
 #[derive(Debug)]
 pub(crate) struct ApiError {
@@ -48,8 +50,8 @@ impl ApiError {
     }
 
     /// Refuses a request with 503 that may succeed after a wait.
-    fn unavailable(code: &str, message: &str, seconds: u64) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message).retry_after(Duration::from_secs(seconds))
+    pub(crate) fn unavailable(code: &str, message: &str, wait: Duration) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message).retry_after(wait)
     }
 
     pub(crate) fn wrong_nonce() -> Self {
@@ -58,18 +60,18 @@ impl ApiError {
 
     pub(crate) fn busy() -> Self {
         let message = "The leaderboard is busy. Wait a few seconds and try again.";
-        Self::unavailable("busy", message, 5).refused_by("busy")
+        Self::unavailable("busy", message, SHORT_WAIT).refused_by("busy")
     }
 
     pub(crate) fn too_many_cards() -> Self {
         let message = "The leaderboard is rendering too many images right now. Wait a few seconds and try again.";
-        Self::unavailable("busy", message, 5).refused_by("cards")
+        Self::unavailable("busy", message, SHORT_WAIT).refused_by("cards")
     }
 
     pub(crate) fn read_only() -> Self {
         let message =
             "The leaderboard is read-only at the moment and stored nothing. Keep the record and try again later.";
-        Self::unavailable("read_only", message, 60)
+        Self::unavailable("read_only", message, Duration::from_secs(60))
     }
 
     /// Refuses an address that sends too many requests. The message does not contain the address.
@@ -80,14 +82,9 @@ impl ApiError {
             RequestKind::Uploads => "sent too many requests for announced runs",
             RequestKind::Reading => "sent too many requests",
         };
-        let seconds = whole_seconds(wait);
-        Self::new(
-            StatusCode::TOO_MANY_REQUESTS,
-            "too_many_requests",
-            format!("Your address {what}. Try again in {seconds} s."),
-        )
-        .retry_after(wait)
-        .refused_by(kind.name())
+        let message = format!("Your address {what}. Try again in {} s.", whole_seconds(wait));
+        let refusal = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message);
+        refusal.retry_after(wait).refused_by(kind.name())
     }
 
     /// Logs an internal error. The client only learns that one occurred.

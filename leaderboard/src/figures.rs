@@ -83,11 +83,12 @@ fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFig
     let usual = results.iter().zip(&marked).filter(|(_, marked)| !**marked).map(|(result, _)| result);
     let best = usual.max_by(|a, b| a.run.rate.total_cmp(&b.run.rate)).or(results.first())?;
     let apart = runs.iter().zip(&marked).filter(|(_, marked)| **marked).map(|(run, _)| run.run_id.clone());
+    let guesses: BTreeSet<&String> = results.iter().filter_map(|result| result.device.inferred.as_ref()).collect();
     let line = DeviceFigure {
         device: DeviceDescription {
             // The weakest source of the name.
             source: results.iter().map(|result| result.device.source).max()?,
-            inferred: find_agreed(results),
+            inferred: guesses.first().filter(|_| guesses.len() == 1).map(|guess| (*guess).clone()),
             ..best.device.clone()
         },
         class: best.class,
@@ -115,11 +116,6 @@ fn seconds_to_target(results: &[ProvenResult]) -> Option<f64> {
         seconds.get(seconds.len() / 2).copied()
     };
     median(voices.into_values().filter_map(median).collect()).filter(|seconds| seconds.is_finite())
-}
-
-fn find_agreed(results: &[ProvenResult]) -> Option<String> {
-    let guesses: BTreeSet<&String> = results.iter().filter_map(|result| result.device.inferred.as_ref()).collect();
-    if guesses.len() == 1 { guesses.first().map(|guess| (*guess).clone()) } else { None }
 }
 
 fn completion(results: &[ProvenResult], completions: &Completions) -> Option<Completion> {
@@ -179,21 +175,20 @@ pub(crate) fn browser_taxes(figures: &[DeviceFigure]) -> Vec<BrowserTaxOfDevice>
         let kernels = (&suite.name, suite.version, workload, backend, precision.name());
         pairs.entry(kernels).or_default()[place] = Some(line);
     }
-    pairs.into_values().filter_map(|[native, browser]| browser_tax(native?, browser?)).collect()
-}
-
-fn browser_tax(native: &DeviceFigure, browser: &DeviceFigure) -> Option<BrowserTaxOfDevice> {
-    let Category { suite, workload, backend, precision, .. } = native.category.clone();
-    let (native, browser) = (&native.figure, &browser.figure);
-    (browser.median > 0.0).then(|| BrowserTaxOfDevice {
-        suite,
-        workload,
-        backend,
-        precision,
-        native_over_browser: native.median / browser.median,
-        native_submitters: native.submitters,
-        browser_submitters: browser.submitters,
-    })
+    let tax = |[native, browser]: [Option<&DeviceFigure>; 2]| {
+        let Category { suite, workload, backend, precision, .. } = native?.category.clone();
+        let (native, browser) = (&native?.figure, &browser?.figure);
+        (browser.median > 0.0).then(|| BrowserTaxOfDevice {
+            suite,
+            workload,
+            backend,
+            precision,
+            native_over_browser: native.median / browser.median,
+            native_submitters: native.submitters,
+            browser_submitters: browser.submitters,
+        })
+    };
+    pairs.into_values().filter_map(tax).collect()
 }
 
 #[cfg(test)]

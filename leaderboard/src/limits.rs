@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use clap::ValueEnum;
@@ -209,14 +209,9 @@ pub(crate) fn day_of(unix_seconds: f64) -> i64 {
 
 impl ApiError {
     pub(crate) fn too_many_open_runs() -> Self {
-        Self::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "too_many_open_runs",
-            "The leaderboard has too many announced runs that are not uploaded yet. Try again in a few minutes, or run \
-             without announcing and import the record.",
-        )
-        .retry_after(Duration::from_secs(600))
-        .refused_by("open_runs")
+        let message = "The leaderboard has too many announced runs that are not uploaded yet. Try again in a few \
+                       minutes, or run without announcing and import the record.";
+        Self::unavailable("too_many_open_runs", message, Duration::from_secs(600)).refused_by("open_runs")
     }
 
     pub(crate) fn too_many_weights() -> Self {
@@ -224,15 +219,10 @@ impl ApiError {
     }
 
     pub(crate) fn too_many_imports(unix_seconds: f64) -> Self {
+        let message = "The leaderboard has reached its daily limit of imports. Keep the record and import it tomorrow \
+                       (UTC). Announced runs can still be uploaded.";
         let rest = SECONDS_PER_DAY - unix_seconds.rem_euclid(SECONDS_PER_DAY);
-        Self::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "too_many_imports",
-            "The leaderboard has reached its daily limit of imports. Keep the record and import it tomorrow (UTC). \
-             Announced runs can still be uploaded.",
-        )
-        .retry_after(Duration::from_secs_f64(rest))
-        .refused_by("import_bytes")
+        Self::unavailable("too_many_imports", message, Duration::from_secs_f64(rest)).refused_by("import_bytes")
     }
 }
 

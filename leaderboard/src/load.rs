@@ -9,7 +9,7 @@ use results::api::{ListRuns, Tier, Verdict};
 use crate::DatabaseAddress;
 use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, fingerprint, random_word};
-use crate::storage::{Bounds, NewRun, Storage, Submitter};
+use crate::storage::{Bounds, Database, NewRun, Submitter};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -21,12 +21,12 @@ pub struct PastRun {
     pub submitter: String,
 }
 
-pub struct Board(Storage);
+pub struct Board(Database);
 
 impl Board {
     #[async_recursion(?Send)]
     pub async fn open(address: &DatabaseAddress) -> Result<Self> {
-        Ok(Self(Storage::open(address).await?))
+        Ok(Self(Database::open(address).await?))
     }
 
     #[async_recursion(?Send)]

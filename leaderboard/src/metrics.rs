@@ -169,25 +169,14 @@ async fn text(State(metrics): State<Metrics>) -> Response {
 pub(crate) struct RouteName(Arc<OnceLock<MatchedPath>>);
 
 fn kind(path: &str) -> &'static str {
-    match path.split('/').nth(1) {
-        Some("api") => "/api",
-        Some("data") => "/data",
-        Some("snapshots") => "/snapshots",
-        _ => "/page",
-    }
+    let is_kind = |kind: &&str| path.split('/').nth(1) == kind.strip_prefix('/');
+    ["/api", "/data", "/snapshots"].into_iter().find(is_kind).unwrap_or("/page")
 }
 
 /// Returns the name of a known method. Clients can invent others, which must not become labels.
 fn name(method: &Method) -> &'static str {
-    match *method {
-        Method::GET => "GET",
-        Method::HEAD => "HEAD",
-        Method::POST => "POST",
-        Method::PUT => "PUT",
-        Method::DELETE => "DELETE",
-        Method::OPTIONS => "OPTIONS",
-        _ => "other",
-    }
+    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"];
+    known.into_iter().find(|name| *name == method.as_str()).unwrap_or("other")
 }
 
 pub(crate) async fn measure(State(metrics): State<Metrics>, mut request: Request, next: Next) -> Response {

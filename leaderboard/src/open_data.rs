@@ -9,7 +9,7 @@ use view::table::Values::{Moment, Text};
 use view::table::{Column, ParquetError, ParquetFile, ROWS_IN_GROUP, csv, record_columns};
 
 use crate::badge::grouped;
-use crate::storage::{ListQuery, Place, Storage, StorageError};
+use crate::storage::{Database, ListQuery, Place, StorageError};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ExportError {
@@ -181,7 +181,7 @@ pub(super) const RUNS_AT_ONCE: u32 = 16;
 /// The runs of an export, read in portions, so that it does not block others. A run that is deleted meanwhile is absent
 /// from later portions, and new runs come at the end.
 pub(crate) struct ExportedRuns {
-    storage: Storage,
+    storage: Database,
     source: RunSource,
     pub(crate) read: u64,
     pub(crate) left_out: u64,
@@ -201,11 +201,11 @@ struct ListPages {
 }
 
 impl ExportedRuns {
-    pub(crate) fn all(storage: Storage) -> Self {
+    pub(crate) fn all(storage: Database) -> Self {
         Self { storage, source: RunSource::All(Some(Place::BEGINNING)), read: 0, left_out: 0 }
     }
 
-    pub(crate) fn of_list(storage: Storage, list: ListQuery) -> Self {
+    pub(crate) fn of_list(storage: Database, list: ListQuery) -> Self {
         let pages = ListPages { next_page: Some(Box::new(list)), waiting: VecDeque::new() };
         Self { storage, source: RunSource::List(pages), read: 0, left_out: 0 }
     }
@@ -235,7 +235,7 @@ impl ExportedRuns {
 
 impl ListPages {
     /// Returns the next runs, and the number of further unreadable ones; `None` at the end.
-    async fn next(&mut self, storage: &Storage) -> Result<Option<(Vec<StoredRun>, u64)>, StorageError> {
+    async fn next(&mut self, storage: &Database) -> Result<Option<(Vec<StoredRun>, u64)>, StorageError> {
         // Reads one run more than it returns, because the next page may continue the last run.
         while self.waiting.len() <= RUNS_AT_ONCE as usize
             && let Some(page) = self.next_page.take()
@@ -256,7 +256,7 @@ impl ListPages {
         Ok(Some((found, left_out)))
     }
 
-    async fn read_page(&mut self, storage: &Storage, query: ListQuery) -> Result<(), StorageError> {
+    async fn read_page(&mut self, storage: &Database, query: ListQuery) -> Result<(), StorageError> {
         let page = storage.list(&query).await?;
         self.next_page = page.next.map(|(after, skip)| Box::new(ListQuery { after: Some(after), skip, ..query }));
         for row in page.rows {

@@ -22,7 +22,7 @@ use crate::badge::escaped;
 use crate::card::{Card, SIZE};
 use crate::error::ApiError;
 use crate::public_url::{PublicAddress, PublicUrl};
-use crate::storage::Storage;
+use crate::storage::Database;
 
 /// Cache lifetime of files with a content hash in their name.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -221,16 +221,13 @@ fn inline_script_hashes(html: &str) -> Vec<String> {
         let Some(tag_end) = lower[attributes..].find('>').map(|i| attributes + i) else { break };
         let Some(end) = lower[tag_end..].find("</script").map(|i| tag_end + i) else { break };
         let content = &html[tag_end + 1..end];
-        if !has_source(&lower[attributes..tag_end]) {
+        let mut words = lower[attributes..tag_end].split_ascii_whitespace();
+        if !words.any(|word| word == "src" || word.starts_with("src=")) {
             hashes.push(STANDARD.encode(Sha256::digest(content.as_bytes())));
         }
         position = end;
     }
     hashes
-}
-
-fn has_source(attributes: &str) -> bool {
-    attributes.split_ascii_whitespace().any(|attribute| attribute == "src" || attribute.starts_with("src="))
 }
 
 /// The page's index.html, and the policy that allows only its own inline scripts. It is read for each answer, because the
@@ -251,10 +248,10 @@ const MAX_PREVIEW_CHARACTERS: usize = 300;
 /// Prefixes of the tags that a run's tags replace.
 const GENERAL: [&str; 2] = ["<meta property=\"og:", "<meta name=\"twitter:"];
 
-/// Storage of the runs, and the public address for their links.
+/// Database of the runs, and the public address for their links.
 #[derive(Clone)]
 pub(crate) struct Previews {
-    pub(crate) storage: Storage,
+    pub(crate) storage: Database,
     pub(crate) address: PublicAddress,
 }
 

@@ -26,7 +26,7 @@ const PIECE: usize = 4 << 10;
 /// Maximum number of pieces for the bodies of one address, and of a /24 or /48.
 const MAX_PIECES_PER_CLIENT: Most = Most { of_network: MEMORY / PIECE / 4, of_prefix: MEMORY / PIECE / 2 };
 
-/// Initial time for a body. The received bytes at the slowest speed extend it, up to the maximum: enough for a very slow
+/// Initial time for a body. Received bytes at the slowest speed extend it up to the maximum, enough for a very slow
 /// mobile uplink.
 const START_TIME: Duration = Duration::from_secs(10);
 const MIN_BYTES_PER_SECOND: f64 = 4096.0;

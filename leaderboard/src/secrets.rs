@@ -1,6 +1,6 @@
 //! Random words: creation, comparison and hashing.
 
-use results::RunRecord;
+use results::{RunRecord, hex};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -24,10 +24,6 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 /// Compares two words in constant time.
 pub(crate) fn same(a: &str, b: &str) -> bool {
     a.as_bytes().ct_eq(b.as_bytes()).into()
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Removes run id and nonce from the record and hashes the rest, to recognize a repeated record.

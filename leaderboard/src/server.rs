@@ -2,7 +2,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use async_recursion::async_recursion;
@@ -28,7 +27,7 @@ use crate::pages::Pages;
 use crate::proof::{KeyError, ServerKey};
 use crate::router::router;
 use crate::snapshots::Snapshots;
-use crate::storage::{DatabaseAddress, Storage, StorageError};
+use crate::storage::{Database, DatabaseAddress, StorageError};
 use crate::verification::{Tools, VerificationSamples, Verifiers};
 use crate::whole_file::with_ending;
 use crate::{Config, ServerClock};
@@ -121,7 +120,7 @@ impl Server {
         let data = config.data.clone();
         let snapshots = Snapshots::open(config.snapshots, config.clock.clone())?;
         let pages = Pages::open(config.page, config.data).await?;
-        let storage = Storage::open(&config.database)
+        let storage = Database::open(&config.database)
             .await
             .map_err(|cause| StartError::Database { address: config.database.clone(), cause })?;
         let refused = |cause| StartError::Listen { address: config.listen.clone(), cause };
@@ -200,10 +199,8 @@ impl Server {
         let open = Shares::default();
         let mut background = JoinSet::new();
         background.spawn(self.limits.forget_regularly());
-        background.spawn({
-            let storage = storage.clone();
-            async move { storage.refresh_regularly().await }
-        });
+        let refreshed = storage.clone();
+        background.spawn(async move { refreshed.refresh_regularly().await });
         background.spawn(forget_expired_regularly(storage.clone(), clock.clone()));
         background.spawn(forget_submitters_regularly(storage.clone(), clock));
         background.spawn(self.snapshots.keep(storage.clone()));
@@ -250,7 +247,11 @@ impl Server {
             tracing::warn!("some requests did not finish in time");
         }
         self.verifiers.stop();
-        end(verifying).await;
+        // A network is recomputed in a few seconds.
+        let ended = tokio::task::spawn_blocking(|| verifying.into_iter().for_each(|thread| drop(thread.join())));
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, ended).await.is_err() {
+            tracing::warn!("a run is still being verified; its verification will restart later");
+        }
         if let Err(cause) = storage.release_verifications(&server, true).await {
             tracing::warn!(%cause, "cannot release the runs being verified; they wait until the next start");
         }
@@ -261,7 +262,7 @@ impl Server {
 }
 
 /// Deletes salts of past days and counts unfinished announcements at intervals. Never returns.
-async fn forget_submitters_regularly(storage: Storage, clock: ServerClock) {
+async fn forget_submitters_regularly(storage: Database, clock: ServerClock) {
     loop {
         let now = clock.unix_seconds();
         if let Err(cause) = storage.forget_submitters(day_of(now)).await {
@@ -275,20 +276,12 @@ async fn forget_submitters_regularly(storage: Storage, clock: ServerClock) {
 }
 
 /// Deletes the data of expired runs at intervals. Never returns.
-async fn forget_expired_regularly(storage: Storage, clock: ServerClock) {
+async fn forget_expired_regularly(storage: Database, clock: ServerClock) {
     loop {
         if let Err(cause) = storage.forget_expired(clock.unix_seconds()).await {
             tracing::warn!(%cause, "cannot delete the states of expired runs; retrying in a minute");
         }
         tokio::time::sleep(FORGETTING_EXPIRED).await;
-    }
-}
-
-/// Waits until all threads have ended. A network is recomputed in a few seconds.
-async fn end(threads: Vec<JoinHandle<()>>) {
-    let joined = tokio::task::spawn_blocking(|| threads.into_iter().for_each(|thread| drop(thread.join())));
-    if tokio::time::timeout(SHUTDOWN_TIMEOUT, joined).await.is_err() {
-        tracing::warn!("a run is still being verified; its verification will restart later");
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use std::{fmt, fs, io};
+use std::{fs, io};
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -21,7 +21,7 @@ use tower_http::services::ServeDir;
 
 use crate::open_data::{Encoder, ExportError, ExportedRuns};
 use crate::pages::{from_folder, not_found};
-use crate::storage::Storage;
+use crate::storage::Database;
 use crate::whole_file::{WholeFile, is_partial, with_ending};
 use crate::{ServerClock, StartError};
 
@@ -54,8 +54,23 @@ impl Snapshots {
 
     /// Returns the folder if a file of this name is offered.
     fn folder_with(&self, name: &str) -> Option<&Path> {
-        let is_offered = is_kept(&SnapshotName::parse(name)?.day, self.clock.unix_seconds());
+        let is_offered = is_kept(parse_name(name)?.0, self.clock.unix_seconds());
         self.folder.as_deref().filter(|_| is_offered)
+    }
+
+    /// Keeps the files of the folder up to date. Never returns if there is a folder. Failures do not stop the server.
+    pub(crate) async fn keep(self, storage: Database) {
+        let Some(folder) = self.folder else { return };
+        loop {
+            let now = self.clock.unix_seconds();
+            if let Err(cause) = look_after(&folder, now, &storage).await {
+                tracing::warn!(
+                    cause = &cause as &dyn std::error::Error,
+                    "cannot write today's snapshot; retrying in an hour"
+                );
+            }
+            tokio::time::sleep(until_next_look(self.clock.unix_seconds())).await;
+        }
     }
 }
 
@@ -70,30 +85,20 @@ fn list(folder: &Path, now: f64) -> io::Result<SnapshotList> {
     let mut list = SnapshotList::default();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let Some(name) = entry.file_name().to_str().and_then(SnapshotName::parse) else { continue };
-        if name.sum || !is_kept(&name.day, now) {
-            continue;
-        }
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let Some((day, false)) = parse_name(name).filter(|(day, _)| is_kept(day, now)) else { continue };
         // Another process may have deleted it.
         let Ok(sum) = fs::read_to_string(with_ending(&entry.path(), "sha256")) else { continue };
         let sha256 = sum.split_whitespace().next().unwrap_or_default().to_owned();
         let bytes = entry.metadata()?.len();
-        list.snapshots.push(Snapshot { name: name.to_string(), day: name.day, bytes, sha256 });
+        list.snapshots.push(Snapshot { name: name.to_owned(), day: day.to_owned(), bytes, sha256 });
     }
     list.snapshots.sort_by(|one, other| other.day.cmp(&one.day).then_with(|| one.name.cmp(&other.name)));
     Ok(list)
 }
 
-/// Name of a file, such as `gradmark-2026-11-23.csv.gz`, or of its checksum.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct SnapshotName {
-    day: String,
-    format: ExportFormat,
-    sum: bool,
-}
-
 const FILE_PREFIX: &str = "gradmark-";
-const SUM: &str = ".sha256";
 
 fn ending(format: ExportFormat) -> &'static str {
     match format {
@@ -103,20 +108,17 @@ fn ending(format: ExportFormat) -> &'static str {
     }
 }
 
-impl SnapshotName {
-    fn parse(name: &str) -> Option<Self> {
-        let (day, rest) = name.strip_prefix(FILE_PREFIX)?.split_at_checked("2026-11-23".len())?;
-        let (rest, sum) = rest.strip_suffix(SUM).map_or((rest, false), |rest| (rest, true));
-        let format = ExportFormat::ALL.into_iter().find(|format| ending(*format) == rest)?;
-        is_day(day).then(|| Self { day: day.to_owned(), format, sum })
-    }
+/// Returns the name of a file, such as `gradmark-2026-11-23.csv.gz`.
+fn file_name(day: &str, format: ExportFormat) -> String {
+    format!("{FILE_PREFIX}{day}{}", ending(format))
 }
 
-impl fmt::Display for SnapshotName {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sum = if self.sum { SUM } else { "" };
-        write!(formatter, "{FILE_PREFIX}{}{}{sum}", self.day, ending(self.format))
-    }
+/// Returns the day in the name of a file, and true if it is the file of a checksum.
+fn parse_name(name: &str) -> Option<(&str, bool)> {
+    let (day, rest) = name.strip_prefix(FILE_PREFIX)?.split_at_checked("2026-11-23".len())?;
+    let (rest, is_sum) = rest.strip_suffix(".sha256").map_or((rest, false), |rest| (rest, true));
+    let is_ours = is_day(day) && ExportFormat::ALL.into_iter().any(|format| ending(format) == rest);
+    is_ours.then_some((day, is_sum))
 }
 
 fn is_day(text: &str) -> bool {
@@ -127,13 +129,12 @@ fn is_day(text: &str) -> bool {
 }
 
 /// Writes the missing files of a day, and returns their number. Keeps the lock until the last file is finished.
-async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<File>) -> Result<usize, ExportError> {
-    let names = ExportFormat::ALL.map(|format| SnapshotName { day: day.to_owned(), format, sum: false });
+async fn make(folder: &Path, day: &str, storage: Database, lock: &Arc<File>) -> Result<usize, ExportError> {
     let mut files = Vec::new();
-    for name in names {
-        let to = folder.join(name.to_string());
+    for format in ExportFormat::ALL {
+        let to = folder.join(file_name(day, format));
         if !to.exists() {
-            files.push(Output::create(&to, name.format, Arc::clone(lock))?);
+            files.push(Output::create(&to, format, Arc::clone(lock))?);
         }
     }
     let made = files.len();
@@ -180,7 +181,7 @@ impl Output {
     }
 
     fn finish(self) -> Result<(), ExportError> {
-        let Self { encoder, gzip, mut file, _lock } = self;
+        let Self { _lock, encoder, gzip, mut file } = self;
         let mut bytes = encoder.finish()?;
         if let Some(mut gzip) = gzip {
             gzip.write_all(&bytes)?;
@@ -198,25 +199,8 @@ const MARGIN: f64 = 1.0;
 /// Name of the empty file that a server locks while it changes the folder.
 const LOCK: &str = ".gradmark-snapshots.lock";
 
-impl Snapshots {
-    /// Keeps the files of the folder up to date. Never returns if there is a folder. Failures do not stop the server.
-    pub(crate) async fn keep(self, storage: Storage) {
-        let Some(folder) = self.folder else { return };
-        loop {
-            let now = self.clock.unix_seconds();
-            if let Err(cause) = look_after(&folder, now, &storage).await {
-                tracing::warn!(
-                    cause = &cause as &dyn std::error::Error,
-                    "cannot write today's snapshot; retrying in an hour"
-                );
-            }
-            tokio::time::sleep(until_next_look(self.clock.unix_seconds())).await;
-        }
-    }
-}
-
 /// Deletes old files and writes missing ones, unless another server is doing so.
-async fn look_after(folder: &Path, now: f64, storage: &Storage) -> Result<(), ExportError> {
+async fn look_after(folder: &Path, now: f64, storage: &Database) -> Result<(), ExportError> {
     let lock = File::create(folder.join(LOCK))?;
     match lock.try_lock() {
         Ok(()) => {}
@@ -240,7 +224,7 @@ fn delete_old_files(folder: &Path, now: f64) -> io::Result<()> {
         let entry = entry?;
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
-        if is_partial(name) || SnapshotName::parse(name).is_some_and(|name| !is_kept(&name.day, now)) {
+        if is_partial(name) || parse_name(name).is_some_and(|(day, _)| !is_kept(day, now)) {
             match fs::remove_file(entry.path()) {
                 Ok(()) => tracing::info!(name, "deleted an expired snapshot"),
                 Err(cause) => tracing::warn!(name, %cause, "cannot delete an expired snapshot"),
@@ -292,17 +276,16 @@ mod tests {
     #[test]
     fn only_names_that_are_written_are_read() {
         for format in ExportFormat::ALL {
-            let name = SnapshotName { day: "2026-11-23".to_owned(), format, sum: false };
-            assert_eq!(SnapshotName::parse(&name.to_string()), Some(name.clone()));
-            let sum = SnapshotName::parse(&format!("{name}.sha256")).unwrap();
-            assert!(sum.sum && sum.to_string() == format!("{name}.sha256") && sum.day == "2026-11-23");
+            let name = file_name("2026-11-23", format);
+            assert_eq!(parse_name(&name), Some(("2026-11-23", false)));
+            assert_eq!(parse_name(&format!("{name}.sha256")), Some(("2026-11-23", true)));
         }
         let others = "gradmark.sqlite gradmark.sqlite.secret gradmark-2026-11-23.csv gradmark-2026-11-2.parquet \
                       gradmark-2026-11-23.parquet.sha256.sha256 gradmark-2026-11-23 gradmark-20261-1-3.parquet \
                       gradmark-2026-11-2é.parquet gradmark-../../etc.parquet ../gradmark-2026-11-23.parquet \
                       .gradmark-2026-11-23.parquet.partial";
         for name in others.split(' ').chain([""]) {
-            assert_eq!(SnapshotName::parse(name), None, "{name}");
+            assert_eq!(parse_name(name), None, "{name}");
         }
     }
 

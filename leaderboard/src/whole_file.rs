@@ -5,10 +5,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use results::hex;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
-
-use crate::secrets::hex;
 
 const PREFIX: &str = ".gradmark-";
 const SUFFIX: &str = ".partial";

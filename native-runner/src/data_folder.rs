@@ -14,10 +14,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use ureq::Agent;
 
-use crate::cli::DataArgs;
+use crate::arguments::DataArgs;
 use crate::failure::Failure;
+use crate::leaderboard;
+use crate::machine::cache;
 use crate::screen::Screen;
-use crate::{leaderboard, screen};
+use crate::text;
 
 /// Reads each data set once, from the first folder that has it.
 pub(crate) struct LocalData {
@@ -81,7 +83,7 @@ impl LocalData {
                 .map_or(Availability::Missing, |folder| Availability::Files { folder: folder.clone() }),
             (Origin::Stories(_), Some(folder)) => Availability::Files { folder: folder.clone() },
             (Origin::Stories(_), None) => Availability::Generated,
-            (Origin::Images(_), _) => Availability::AlwaysGenerated,
+            (Origin::Images { .. }, _) => Availability::AlwaysGenerated,
         }
     }
 
@@ -106,7 +108,7 @@ impl LocalData {
                 }
             },
             (Origin::Stories(_), Some(folder)) => read_from(folder, definition),
-            (Origin::Stories(_), None) | (Origin::Images(_), _) => {
+            (Origin::Stories(_), None) | (Origin::Images { .. }, _) => {
                 Ok(DataSet::generated(definition).expect("stories and images can be made up"))
             }
         }
@@ -118,7 +120,7 @@ impl LocalData {
 }
 
 pub(crate) fn fetching(name: &str, folder: Option<&Path>) -> String {
-    let quoted = |folder: &Path| format!(" --data {}", screen::quoted(&folder.display().to_string()));
+    let quoted = |folder: &Path| format!(" --data {}", text::quoted(&folder.display().to_string()));
     format!("native-runner fetch-data {name}{}", folder.map(quoted).unwrap_or_default())
 }
 
@@ -200,19 +202,13 @@ const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_ARCHIVE_BYTES: u64 = 1 << 30;
 const TEMPLATE: &str = "  {wide_bar:.cyan/dim} {bytes} of {total_bytes}, {bytes_per_sec}";
 
-/// Creates these data sets in a folder, optionally with compressed twins, from archives that are downloaded once and
-/// cached.
+/// Creates these data sets in a folder, optionally with compressed twins, from cached or downloaded archives.
 pub(crate) fn make(sets: &[&str], folder: &Path, compressed: bool) -> Result<(), Failure> {
     let archives = cache().unwrap_or_else(env::temp_dir).join("archives");
     let store = Store::new(folder.to_owned(), archives, Registry, ScreenLines).only(sets);
     let store = if compressed { store } else { store.uncompressed() };
     store.ensure(false).map_err(|error| Failure::Incomplete(format!("{error:#}")))?;
     Ok(())
-}
-
-/// Returns Gradmark's folder in the user's cache, which `cargo xtask` uses too.
-pub(crate) fn cache() -> Option<PathBuf> {
-    Some(dirs::cache_dir()?.join("gradmark"))
 }
 
 struct Registry;

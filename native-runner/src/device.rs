@@ -1,12 +1,8 @@
 //! Opens backends, alone or together, and describes their devices.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::Arc;
 
-use engine::backends::{Devices, Keeper, Opening, REFERENCE};
+use engine::backends::{Devices, Opening, REFERENCE};
 use engine::{
     AdapterChoice, BACKENDS, Backend, Clock, EngineError, KNOWN_BACKENDS, RunRequest, SUITES, SuiteDefinition,
     Workload, backends,
@@ -14,10 +10,8 @@ use engine::{
 use results::{Adapter, Precision, RunSpec};
 use serde::Serialize;
 
-use crate::cli::{ALL, BenchmarkArgs, PlaceArgs, find_workloads};
-use crate::data_folder::cache;
+use crate::arguments::{ALL, BenchmarkArgs, PlaceArgs, find_workloads};
 use crate::failure::Failure;
-use crate::json_output::replace_file;
 use crate::machine::provenance;
 use crate::meter::MonotonicClock;
 use crate::program;
@@ -26,8 +20,7 @@ use crate::screen::Screen;
 /// Default time limit of an external program, long enough to compile.
 const PROGRAM_TIMEOUT_SECONDS: f64 = 900.0;
 
-/// Opens the backend named `name`. A remote one is watched while it is open, and has a separate clock, because it runs
-/// in another thread.
+/// Opens the backend named `name`. A remote one is watched, and has its own clock, because it runs in another thread.
 pub(crate) fn open(
     name: &str,
     opening: &Opening,
@@ -77,42 +70,6 @@ fn log_opened(backend: Box<dyn Backend>) -> Box<dyn Backend> {
 pub(crate) fn describe(adapter: &Adapter) -> String {
     let facts = [adapter.name.as_str(), adapter.kind.name(), adapter.api.as_str(), adapter.driver.as_str()];
     facts.into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ")
-}
-
-/// File of keys and texts. If it cannot be read or written, kernels are tuned again in the next run.
-#[derive(Debug)]
-pub(crate) struct KeptFile {
-    path: PathBuf,
-    forgets: bool,
-}
-
-impl KeptFile {
-    pub(crate) fn of_the_user(forgets: bool) -> Option<Arc<dyn Keeper>> {
-        let path = cache()?.join("tuning.json");
-        Some(Arc::new(Self { path, forgets }))
-    }
-
-    fn all(&self) -> BTreeMap<String, String> {
-        fs::read(&self.path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
-    }
-}
-
-impl Keeper for KeptFile {
-    fn recall(&self, key: &str) -> Option<String> {
-        let kept = if self.forgets { None } else { self.all().remove(key) };
-        tracing::debug!(key, ?kept, "tuning recalled from {}", self.path.display());
-        kept
-    }
-
-    fn keep(&self, key: &str, text: &str) {
-        tracing::debug!(key, text, "tuning kept in {}", self.path.display());
-        let mut all = self.all();
-        all.insert(key.to_owned(), text.to_owned());
-        let json = serde_json::to_vec_pretty(&all).expect("texts are always JSON");
-        // Several programs may write at the same time; the last one wins.
-        let written = self.path.parent().map_or(Ok(()), fs::create_dir_all);
-        let _ = written.and_then(|()| replace_file(&self.path, &json));
-    }
 }
 
 type OpenedBackends = Vec<Box<dyn Backend>>;
@@ -263,22 +220,6 @@ mod tests {
     use results::DeviceKind;
 
     use super::*;
-
-    #[test]
-    fn kept_text_is_recalled_by_key_unless_ignored() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("deep/tuning.json");
-        let file = |forgets| KeptFile { path: path.clone(), forgets };
-        assert_eq!(file(false).recall("a device"), None);
-        file(false).keep("a device", "fast");
-        file(true).keep("another", "slow");
-        assert_eq!(file(false).recall("a device").as_deref(), Some("fast"));
-        assert_eq!(file(false).recall("another").as_deref(), Some("slow"));
-        assert_eq!(file(true).recall("a device"), None);
-        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
-        fs::write(&path, b"{ half of it").unwrap();
-        assert_eq!(file(false).recall("a device"), None);
-    }
 
     #[test]
     fn all_excludes_the_reference_and_duplicates() {

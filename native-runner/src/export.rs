@@ -20,8 +20,17 @@ impl Format {
     /// Returns the report without a final newline.
     pub(crate) fn text(self, report: &TextReport, screen: Screen) -> Result<String, Failure> {
         match self {
-            Self::Table => Ok(terminal_text(report, screen)),
-            Self::Markdown => Ok(markdown_text(report)),
+            Self::Table => {
+                let sections = report.sections.iter().map(|section| section_on_terminal(section, screen));
+                let headline = note_on_terminal(&report.headline, screen);
+                Ok(sections.chain([headline]).collect::<Vec<_>>().join("\n\n"))
+            }
+            Self::Markdown => {
+                // GitHub-flavored, for a pull request: the headline first, and details folded.
+                let headline = format!("### {}", note_in_markdown(&report.headline));
+                let sections = report.sections.iter().map(section_in_markdown);
+                Ok([headline].into_iter().chain(sections).collect::<Vec<_>>().join("\n\n"))
+            }
             Self::Csv => Ok(report.sheet.csv().trim_end_matches('\n').to_owned()),
             Self::JsonLines => report.sheet.json_lines().map_err(cannot_be_json),
         }
@@ -59,12 +68,6 @@ pub(crate) enum NoteMark {
     /// Reason to doubt the results.
     Careful,
     Plain,
-}
-
-/// GitHub-flavored Markdown for a pull request: the headline first, and details folded.
-fn markdown_text(report: &TextReport) -> String {
-    let headline = format!("### {}", note_in_markdown(&report.headline));
-    [headline].into_iter().chain(report.sections.iter().map(section_in_markdown)).collect::<Vec<_>>().join("\n\n")
 }
 
 fn section_in_markdown(section: &ReportSection) -> String {
@@ -118,11 +121,6 @@ fn escaped(text: &str) -> String {
         _ => letter.to_string(),
     });
     letters.collect()
-}
-
-fn terminal_text(report: &TextReport, screen: Screen) -> String {
-    let sections = report.sections.iter().map(|section| section_on_terminal(section, screen));
-    sections.chain([note_on_terminal(&report.headline, screen)]).collect::<Vec<_>>().join("\n\n")
 }
 
 fn section_on_terminal(section: &ReportSection, screen: Screen) -> String {

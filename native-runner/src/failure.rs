@@ -3,8 +3,7 @@ use std::io;
 use engine::{BACKENDS, EngineError, KNOWN_BACKENDS};
 use results::FailureCause;
 
-use crate::leaderboard::LeaderboardError;
-use crate::screen::closest;
+use crate::text::closest;
 
 /// Reason for a nonzero exit status.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +95,45 @@ impl From<EngineError> for Failure {
         match suggestion(&error) {
             Some(advice) => Self::Engine(error).with_advice(advice),
             None => Self::Engine(error),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub(crate) enum LeaderboardError {
+    #[error(
+        "the leaderboard at {leaderboard} cannot be reached ({reason}); is it running, and is the address correct?"
+    )]
+    Unreachable { leaderboard: String, reason: String },
+    #[error(
+        "the leaderboard at {leaderboard} did not answer within {seconds} s; try again later, or increase \
+         --upload-timeout"
+    )]
+    TimedOut { leaderboard: String, seconds: f64 },
+    #[error("{leaderboard} redirects to {to}; use the leaderboard's own address")]
+    Redirected { leaderboard: String, to: String },
+    #[error("the leaderboard refused: {message} ({details})")]
+    Refused { message: String, details: String, status: u16 },
+    #[error("the leaderboard at {leaderboard} failed with status {status}; this is not your fault, so try again later")]
+    Broken { leaderboard: String, status: u16 },
+    #[error(
+        "the leaderboard at {leaderboard} does not serve {file}; fetch it from another leaderboard, or make it with \
+         `cargo xtask data` in a checkout of Gradmark"
+    )]
+    NoData { leaderboard: String, file: String },
+    #[error("{leaderboard} refused the record because it is too large")]
+    TooLarge { leaderboard: String },
+    #[error("{leaderboard} does not answer like a Gradmark leaderboard: it sent {found}; is the address correct?")]
+    NotALeaderboard { leaderboard: String, found: String },
+}
+
+impl LeaderboardError {
+    /// Returns true if the same call may succeed later.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Broken { .. } => true,
+            Self::Refused { status, .. } => *status >= 500 || *status == 408,
+            _ => false,
         }
     }
 }

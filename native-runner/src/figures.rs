@@ -1,12 +1,8 @@
 use std::fmt;
 
 use results::kernels::KernelReport;
-use results::measured::Outcome;
-pub(crate) use view::text::{figure, peak as amount};
-
-pub(crate) fn mebibytes(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
-}
+use results::measured::MeasurementOutcome;
+pub(crate) use view::text::{figure, mebibytes, peak as amount};
 
 pub(crate) fn list_peaks(report: &KernelReport) -> String {
     report.peaks.iter().map(|peak| amount(peak.unit, peak.value)).collect::<Vec<_>>().join(", ")
@@ -22,23 +18,23 @@ pub(crate) struct Unmeasured {
 }
 
 impl Unmeasured {
-    pub(crate) fn of<F, D: fmt::Display>(outcome: &Outcome<F, D>) -> Option<Self> {
-        let bytes = |bytes: u64| format!("{bytes} bytes, {}", mebibytes(bytes));
+    pub(crate) fn of<F, D: fmt::Display>(outcome: &MeasurementOutcome<F, D>) -> Option<Self> {
+        let bytes = |bytes: u64| format!("{bytes} bytes, {}", mebibytes(bytes as f64));
         let (reason, detail) = match outcome {
-            Outcome::Measured(_) => return None,
-            Outcome::DoesNotFit { what, needed_bytes, allowed_bytes } => {
+            MeasurementOutcome::Measured(_) => return None,
+            MeasurementOutcome::DoesNotFit { what, needed_bytes, allowed_bytes } => {
                 (format!("does not fit: {what} is limited to {}", bytes(*allowed_bytes)), bytes(*needed_bytes))
             }
-            Outcome::TooSlow { predicted_seconds, allowed_seconds } => (
+            MeasurementOutcome::TooSlow { predicted_seconds, allowed_seconds } => (
                 format!("exceeds {} per repetition (--budget-seconds)", figure("training_seconds", *allowed_seconds)),
                 format!("about {}", figure("training_seconds", *predicted_seconds)),
             ),
-            Outcome::Skipped { reason } => (format!("skipped: {reason}"), String::new()),
-            Outcome::Failed { message } => (format!("failed: {message}"), String::new()),
-            Outcome::Wrong(difference) => {
+            MeasurementOutcome::Skipped { reason } => (format!("skipped: {reason}"), String::new()),
+            MeasurementOutcome::Failed { message } => (format!("failed: {message}"), String::new()),
+            MeasurementOutcome::Wrong(difference) => {
                 (format!("{difference}, so it was not timed; a newer GPU driver may help"), String::new())
             }
-            Outcome::Cancelled => ("cancelled before its first window".to_owned(), String::new()),
+            MeasurementOutcome::Cancelled => ("cancelled before its first window".to_owned(), String::new()),
         };
         Some(Self { reason, detail })
     }
@@ -52,7 +48,7 @@ impl fmt::Display for Unmeasured {
 }
 
 pub(crate) fn wrong(report: &KernelReport) -> Vec<String> {
-    let wrong = report.entries.iter().filter(|entry| matches!(entry.outcome, Outcome::Wrong(_)));
+    let wrong = report.entries.iter().filter(|entry| matches!(entry.outcome, MeasurementOutcome::Wrong(_)));
     let named = wrong.filter_map(|entry| {
         let refusal = Unmeasured::of(&entry.outcome)?;
         Some(format!("{} {}, {}: {refusal}", entry.suite.name(), entry.size, entry.pass.title()))
@@ -68,7 +64,7 @@ mod tests {
 
     #[test]
     fn reason_has_both_numbers() {
-        type Any = Outcome<(), Disagreement>;
+        type Any = MeasurementOutcome<(), Disagreement>;
 
         let wrong = Disagreement { compared: Compared::Losses, largest_difference: 0.5, tolerance: 0.001 };
         let what = "the workload as a whole".to_owned();

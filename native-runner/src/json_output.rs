@@ -107,8 +107,7 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
     replace_file(path, content).map_err(|source| cannot_write(path, source))
 }
 
-/// Replaces a file atomically, once its content is on the disk. Links stay links; pipes and devices are written to
-/// directly.
+/// Replaces a file atomically, once its content is on the disk. Keeps links; writes pipes and devices directly.
 pub(crate) fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
     let Some(file) = regular(path)? else {
         return OpenOptions::new().write(true).open(path)?.write_all(content);

@@ -8,22 +8,23 @@ use std::time::{Duration, Instant, SystemTime};
 use std::{fmt, fs, thread};
 
 use async_trait::async_trait;
+use data_sets::files::sha256_hex;
 use engine::{Commitment, PendingAnswer, Registration, Witness};
 use futures_channel::oneshot;
-use results::Beacon;
 use results::api::{
     AcceptedRun, CommitSegment, CommittedSegment, ErrorBody, IDEMPOTENCY_KEY, OpenLap, OpenedLap, PartHashes,
     ProofWanted, ProvePart, StartRun, StartedRun, Verdict,
 };
+use results::{Beacon, hex};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use ureq::http::{Request, Response, StatusCode, Uri, header, request};
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, AsSendBody, Body, http};
 
-use crate::data_folder::cache;
+use crate::failure::LeaderboardError;
+use crate::machine::cache;
 
 const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
@@ -254,44 +255,6 @@ impl fmt::Display for Address {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub(crate) enum LeaderboardError {
-    #[error(
-        "the leaderboard at {leaderboard} cannot be reached ({reason}); is it running, and is the address correct?"
-    )]
-    Unreachable { leaderboard: String, reason: String },
-    #[error(
-        "the leaderboard at {leaderboard} did not answer within {seconds} s; try again later, or increase \
-         --upload-timeout"
-    )]
-    TimedOut { leaderboard: String, seconds: f64 },
-    #[error("{leaderboard} redirects to {to}; use the leaderboard's own address")]
-    Redirected { leaderboard: String, to: String },
-    #[error("the leaderboard refused: {message} ({details})")]
-    Refused { message: String, details: String, status: u16 },
-    #[error("the leaderboard at {leaderboard} failed with status {status}; this is not your fault, so try again later")]
-    Broken { leaderboard: String, status: u16 },
-    #[error(
-        "the leaderboard at {leaderboard} does not serve {file}; fetch it from another leaderboard, or make it with \
-         `cargo xtask data` in a checkout of Gradmark"
-    )]
-    NoData { leaderboard: String, file: String },
-    #[error("{leaderboard} refused the record because it is too large")]
-    TooLarge { leaderboard: String },
-    #[error("{leaderboard} does not answer like a Gradmark leaderboard: it sent {found}; is the address correct?")]
-    NotALeaderboard { leaderboard: String, found: String },
-}
-
-impl LeaderboardError {
-    fn may_pass(&self) -> bool {
-        match self {
-            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Broken { .. } => true,
-            Self::Refused { status, .. } => *status >= 500 || *status == 408,
-            _ => false,
-        }
-    }
-}
-
 /// Makes external text safe for a terminal: no control characters, and a bounded length.
 pub(crate) fn clean(text: &str) -> String {
     const MAX_LENGTH: usize = 500;
@@ -325,7 +288,7 @@ impl UploadKey {
     }
 
     fn in_folder(json: &str, folder: Option<PathBuf>) -> Result<Self, getrandom::Error> {
-        let file = folder.map(|folder| folder.join(hex(&Sha256::digest(json))));
+        let file = folder.map(|folder| folder.join(sha256_hex(json.as_bytes())));
         let is_whole = |word: &String| word.len() == 2 * BYTES && word.bytes().all(|byte| byte.is_ascii_hexdigit());
         if let Some(word) = file.as_ref().and_then(|file| fs::read_to_string(file).ok()).filter(is_whole) {
             return Ok(Self { word, file });
@@ -344,10 +307,6 @@ impl UploadKey {
         // A leftover key is never used for another record.
         let _ = self.file.map(fs::remove_file);
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Time limit for the answer to a hash. It is short, so that a dead connection is detected soon.

@@ -135,8 +135,7 @@ const POLLING_INTERVAL: Duration = Duration::from_millis(50);
 
 type RemoteCall<T> = Box<dyn FnOnce(&mut T) + Send>;
 
-/// Thread that owns a value and runs calls on it in order. If the server is lost, the thread is abandoned together
-/// with its value.
+/// Thread that owns a value and runs calls on it in order. If the server is lost, both are abandoned.
 struct Caller<T> {
     /// `None` only during drop.
     calls: Option<Sender<RemoteCall<T>>>,

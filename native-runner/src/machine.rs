@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -81,6 +82,11 @@ pub(crate) fn all() -> Vec<Battery> {
 /// Returns true if a battery is discharging. A laptop may have two batteries and drain them one after the other.
 pub(crate) fn is_discharging() -> bool {
     all().iter().any(|battery| battery.is_discharging)
+}
+
+/// Returns Gradmark's folder in the user's cache, which `cargo xtask` uses too.
+pub(crate) fn cache() -> Option<PathBuf> {
+    Some(dirs::cache_dir()?.join("gradmark"))
 }
 
 /// Returns a command that runs this executable, even if its file has been replaced since.

@@ -1,6 +1,7 @@
 //! Gradmark on the command line: trains real networks on this machine's GPU with the page's engine, and reports how
 //! fast it learns.
 
+mod arguments;
 mod child;
 mod cli;
 mod commands;
@@ -23,10 +24,14 @@ mod report;
 mod screen;
 mod study;
 mod system_files;
+mod text;
+mod tuning;
 mod workload_file;
 
 use std::iter;
 use std::process::ExitCode;
+
+use clap::CommandFactory;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Failure;
@@ -55,8 +60,8 @@ fn main() -> ExitCode {
         #[cfg(feature = "burn-remote")]
         Some(Command::ServeDevice(arguments)) => commands::serve_device::serve_device(&arguments),
         Some(Command::FetchData(arguments)) => commands::installation::fetch_data(&arguments),
-        Some(Command::Completions(arguments)) => commands::installation::completions(&arguments),
-        Some(Command::Manual(arguments)) => commands::installation::manual(&arguments),
+        Some(Command::Completions(arguments)) => commands::installation::completions(&arguments, Cli::command()),
+        Some(Command::Manual(arguments)) => commands::installation::manual(&arguments, Cli::command()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -15,15 +15,14 @@ use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
 use async_trait::async_trait;
+use data_sets::files::sha256_hex;
 use engine::backends::external::{ExternalBackend, Message};
 use engine::backends::{Opening, external};
 use engine::{Backend, Clock, EngineError};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
-use crate::data_folder::cache;
 use crate::json_output::replace_file;
-use crate::leaderboard::hex;
+use crate::machine::cache;
 
 /// Lines of standard error that are kept for an error message.
 const LAST_LINES: usize = 12;
@@ -278,8 +277,8 @@ pub(crate) struct ReadyProgram {
     pub(crate) framework: &'static str,
     file: &'static str,
     keras_backend: Option<&'static str>,
+    /// Python modules, which have the names of their packages.
     modules: &'static [&'static str],
-    packages: &'static str,
 }
 
 pub(crate) const READY: &[ReadyProgram] = &[
@@ -288,8 +287,7 @@ pub(crate) const READY: &[ReadyProgram] = &[
         framework: "PyTorch, eager",
         file: "pytorch_program.py",
         keras_backend: None,
-        modules: &["numpy", "torch"],
-        packages: "torch numpy",
+        modules: &["torch", "numpy"],
     },
     ReadyProgram {
         name: "keras-jax",
@@ -297,7 +295,6 @@ pub(crate) const READY: &[ReadyProgram] = &[
         file: "keras_program.py",
         keras_backend: Some("jax"),
         modules: &["keras", "jax"],
-        packages: "keras jax",
     },
     ReadyProgram {
         name: "keras-tensorflow",
@@ -305,7 +302,6 @@ pub(crate) const READY: &[ReadyProgram] = &[
         file: "keras_program.py",
         keras_backend: Some("tensorflow"),
         modules: &["keras", "tensorflow"],
-        packages: "keras tensorflow",
     },
 ];
 
@@ -349,7 +345,7 @@ impl ReadyProgram {
                  Python",
                 self.modules.join(" and "),
                 tried.join(", "),
-                self.packages
+                self.modules.join(" ")
             )
         })
     }
@@ -362,14 +358,8 @@ fn candidates(named: &OsStr) -> Vec<PathBuf> {
 
 /// Digest of all files, so that each version of this program has its own folder.
 fn digest() -> String {
-    let mut digest = Sha256::new();
-    for (name, text) in FILES {
-        digest.update(name);
-        digest.update([0]);
-        digest.update(text);
-        digest.update([0]);
-    }
-    hex(&digest.finalize()[..8])
+    let files: String = FILES.iter().map(|(name, text)| format!("{name}\0{text}\0")).collect();
+    sha256_hex(files.as_bytes())[..16].to_owned()
 }
 
 /// Writes each file that is missing or was changed.

@@ -342,8 +342,7 @@ const EXIT_STATUS: i32 = 130;
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Handles Ctrl-C from now on; `notice` tells the user that the first one was received. Without a handler, Ctrl-C
-    /// ends the program at once.
+    /// Handles Ctrl-C from now on; `notice` reports the first one. Otherwise, Ctrl-C ends the program at once.
     pub(crate) fn listen(&self, notice: impl Fn() + Send + 'static) {
         let asked = self.clone();
         let handler = move || {
@@ -376,8 +375,7 @@ pub(crate) fn end_with_input() {
     });
 }
 
-/// Ends the program without the drivers' exit functions. They would free memory that another thread uses, and NVIDIA's
-/// driver crashes.
+/// Ends the program without the drivers' exit functions, which free memory of other threads; NVIDIA's would crash.
 fn end_now() -> ! {
     #[cfg(unix)]
     // SAFETY: `_exit` has no preconditions.

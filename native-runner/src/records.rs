@@ -47,9 +47,11 @@ pub(crate) fn read(path: &Path) -> Result<FoundRecords, Failure> {
     let is_folder = path.is_dir();
     for file in if is_folder { files_below(path)? } else { vec![path.to_owned()] } {
         let source = RecordSource::read(&file)?;
+        let is_json = || serde_json::from_str::<IgnoredAny>(&source.text).is_ok();
+        let has_none = |shape: DocumentShape| shape.workloads.is_none() && shape.records.is_none();
         match source.kernels() {
             Some(kernels) => found.kernels.push((source.name, kernels)),
-            None if is_folder && source.is_something_else() => found.others.push(source.name),
+            None if is_folder && is_json() && source.shape().is_none_or(has_none) => found.others.push(source.name),
             None => found.records.extend(source.records(is_folder)?),
         }
     }
@@ -121,11 +123,6 @@ impl RecordSource {
 
     fn shape(&self) -> Option<DocumentShape> {
         serde_json::from_str(&self.text).ok()
-    }
-
-    fn is_something_else(&self) -> bool {
-        let is_json = serde_json::from_str::<IgnoredAny>(&self.text).is_ok();
-        is_json && self.shape().is_none_or(|shape| shape.workloads.is_none() && shape.records.is_none())
     }
 
     fn kernels(&self) -> Option<KernelRecord> {

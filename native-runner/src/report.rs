@@ -87,8 +87,7 @@ pub(crate) fn wrong(record: &WorkloadRecord) -> Option<String> {
     }
 }
 
-/// Builds a column for each measured workload: metrics, the confidence interval of the throughput, and the part that
-/// comparisons show.
+/// Builds a column for each measured workload: metrics, the throughput's interval, and the time of the training.
 fn figures(record: &RunRecord) -> TextTable {
     let is_timed = |workload: &&WorkloadRecord| match workload.outcome {
         Outcome::Completed | Outcome::Diverged { .. } => true,
@@ -218,17 +217,15 @@ fn resources_text(record: &WorkloadRecord) -> Option<String> {
     parts.extend(resources.cpu_system_percent.map(|percent| format!("{percent:.0} % in system mode")));
     parts.extend(resources.machine_io_wait_percent.map(|percent| format!("machine waiting for disks {percent:.0} %")));
     let memory = resources.resident_memory_average_bytes.zip(resources.resident_memory_maximum_bytes);
-    parts.extend(
-        memory.map(|(average, maximum)| {
-            format!("memory {} on average, {} maximum", mebibytes(average), mebibytes(maximum))
-        }),
-    );
+    parts.extend(memory.map(|(average, maximum)| {
+        format!("memory {} on average, {} maximum", mebibytes(average as f64), mebibytes(maximum as f64))
+    }));
     let usual = |value: fn(&ResourceSample) -> Option<f64>| {
         median(&resources.samples.iter().filter_map(value).collect::<Vec<_>>())
     };
     parts.extend(usual(|of| of.gpu_busy_percent).map(|percent| format!("GPU busy {percent:.0} %")));
     let gpu_memory = resources.samples.iter().filter_map(|sample| sample.gpu_memory_bytes).max();
-    parts.extend(gpu_memory.map(|bytes| format!("GPU memory {} maximum", mebibytes(bytes))));
+    parts.extend(gpu_memory.map(|bytes| format!("GPU memory {} maximum", mebibytes(bytes as f64))));
     parts.extend(usual(|of| of.gpu_power_watts).map(|watts| format!("{watts:.0} W")));
     parts.extend(usual(|of| of.gpu_clock_hertz).map(|hertz| format!("{:.0} MHz", hertz / 1e6)));
     parts.extend(usual(|of| of.gpu_temperature_celsius).map(|degrees| format!("{degrees:.0} °C")));

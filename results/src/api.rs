@@ -64,7 +64,7 @@ pub struct StartedRun {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     pub tier: Tier,
-    /// Reasons of this tier.
+    /// Reasons of this tier; empty if none is worth reporting.
     pub notes: Vec<Note>,
     /// True while the leaderboard computes parts of the run again, after which the tier may change.
     pub being_verified: bool,
@@ -74,11 +74,8 @@ pub struct Verdict {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AcceptedRun {
     pub run_id: String,
-    pub tier: Tier,
-    /// Reasons of this tier; empty if none is worth reporting.
-    pub notes: Vec<Note>,
-    /// True if the leaderboard now computes parts of the run again, after which the tier may change ([`Verdict`]).
-    pub being_verified: bool,
+    #[serde(flatten)]
+    pub verdict: Verdict,
     /// Path of the result's own page on this server.
     pub permalink: String,
     /// Secret that allows deleting the run; it is shown once and stored only as a hash.
@@ -344,8 +341,8 @@ names!(Deed { Hide = "hide", Restore = "restore", Flag = "flag", SetTier = "set_
 pub enum Note {
     /// The device may be a software adapter.
     #[error(
-        "The browser hides the adapter, and it is no faster than a processor can be: it may be a software adapter, so it \
-         is shown and not ranked. A browser that names the GPU's maker, or native-runner, gets it ranked."
+        "The browser hides the adapter, and it is no faster than a processor can be: it may be a software adapter, so \
+         it is shown and not ranked. A browser that names the GPU's maker, or native-runner, gets it ranked."
     )]
     PerhapsSoftware,
     /// The seed is not from this leaderboard.
@@ -368,8 +365,8 @@ pub enum Note {
     NotCompleted { workload: String },
     /// A leaderboard cannot prove this workload.
     #[error(
-        "{workload}: a leaderboard cannot prove networks whose images alternate from epoch to epoch, so this one is not \
-         ranked."
+        "{workload}: a leaderboard cannot prove networks whose images alternate from epoch to epoch, so this one is \
+         not ranked."
     )]
     NotProvable { workload: String },
     /// Another run of this submitter on this day was flagged.

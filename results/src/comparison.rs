@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 
 pub use agreement::{AccuracyGap, Agreement, Basis, Evidence, MAX_AGREEMENT_WIDTH, Obstacle, Pair, accuracies_by_seed};
 
-use crate::estimate::{Estimate, Interval};
+use crate::environment::distinct;
+use crate::estimate::{Estimate, mean_of_independent, ratio};
 use crate::statistics::{mean, median, variance};
 use crate::summary::MeasuredWorkload;
-use crate::{Adapter, Correctness, Disagreement, Outcome, Precision, RunRecord, Summary, WorkloadRecord, regression};
+use crate::{Adapter, Correctness, Disagreement, Outcome, Precision, RunRecord, Summary, WorkloadRecord};
 
 /// A back end with the precision of its arithmetic.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -185,12 +186,8 @@ pub struct Figures {
 /// same device and settings; otherwise, their metrics are not comparable.
 pub fn compare(workload: &str, records: &[RunRecord], refused: &[Refused]) -> Comparison {
     let runs = runs_of(workload, records);
-    let mut contenders: Vec<Contender> = Vec::new();
-    for contender in runs.iter().map(Contender::of).chain(refused.iter().map(|refused| refused.contender.clone())) {
-        if !contenders.contains(&contender) {
-            contenders.push(contender);
-        }
-    }
+    let all = runs.iter().map(Contender::of).chain(refused.iter().map(|refused| refused.contender.clone()));
+    let contenders = distinct(all);
     let mut rows: Vec<Row> = contenders.into_iter().map(|contender| build_row(contender, &runs, refused)).collect();
     set_time_ratios(&mut rows);
     set_rate_ratios(&mut rows, &runs);
@@ -298,7 +295,7 @@ fn set_ratios(rows: &mut [Row], part: fn(&mut Figures) -> &mut Option<Timing>) {
     }
 }
 
-/// Sets the ratio of every throughput to the fastest row, with an interval ([`regression::ratio`]).
+/// Sets the ratio of every throughput to the fastest row, with an interval ([`ratio`]).
 fn set_rate_ratios(rows: &mut [Row], runs: &[MeasuredWorkload<'_>]) {
     let rate = |row: &Row| row.figures.as_ref().and_then(|figures| figures.samples_per_second);
     let mut by_rate: Vec<(f64, &Contender)> =
@@ -314,7 +311,7 @@ fn set_rate_ratios(rows: &mut [Row], runs: &[MeasuredWorkload<'_>]) {
         figures.rate_to_fastest = if row.contender == fastest {
             Some(Estimate { value: 1.0, interval: None })
         } else {
-            regression::ratio(&base, &rates(&row.contender, runs))
+            ratio(&base, &rates(&row.contender, runs))
         };
     }
 }
@@ -335,8 +332,6 @@ pub struct Lead {
 
 /// Returns the lead of the fastest backend. Only backends with a throughput for every network count. `None` if there
 /// are fewer than two, or if a ratio cannot be estimated.
-///
-/// With several networks, the half-widths of the intervals of the logarithms are independent and add in quadrature.
 pub fn lead(comparisons: &[Comparison], records: &[RunRecord]) -> Option<Lead> {
     let logarithm = |of: &Comparison, contender: &Contender| {
         let row = of.rows.iter().find(|row| row.contender == *contender)?;
@@ -350,23 +345,8 @@ pub fn lead(comparisons: &[Comparison], records: &[RunRecord]) -> Option<Lead> {
     let [(_, fastest), (_, next), ..] = ranked[..] else { return None };
     let ratios = comparisons.iter().map(|of| {
         let runs = runs_of(&of.workload, records);
-        regression::ratio(&rates(next, &runs), &rates(fastest, &runs))
+        ratio(&rates(next, &runs), &rates(fastest, &runs))
     });
-    let ratio = geometric_mean(&ratios.collect::<Option<Vec<Estimate>>>()?);
+    let ratio = mean_of_independent(&ratios.collect::<Option<Vec<Estimate>>>()?);
     Some(Lead { fastest: fastest.clone(), next: next.clone(), ratio })
-}
-
-/// Returns the geometric mean of positive ratios. A single ratio is returned unchanged.
-fn geometric_mean(ratios: &[Estimate]) -> Estimate {
-    if let [ratio] = ratios {
-        return *ratio;
-    }
-    let count = ratios.len() as f64;
-    let value = (ratios.iter().map(|ratio| ratio.value.ln()).sum::<f64>() / count).exp();
-    let squared = |of: Interval| ((of.high / of.low).ln() / 2.0 / count).powi(2);
-    let variance = ratios.iter().map(|ratio| ratio.interval.map(squared)).sum::<Option<f64>>();
-    let interval = variance
-        .map(f64::sqrt)
-        .map(|half_width| Interval { low: value * (-half_width).exp(), high: value * half_width.exp() });
-    Estimate { value, interval }
 }

@@ -1,7 +1,5 @@
 //! Device and program of a run, and their names.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -177,25 +175,15 @@ pub const IN_COMPATIBILITY_MODE: &str = ", compatibility mode";
 const HIDDEN: &str = "A GPU that its browser hides";
 const HIDDEN_SUFFIX: &str = " (the browser hides which)";
 
-/// Leaderboard name of a device that its browser hides. Pages in other languages recognize and translate such names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HiddenDevice {
-    /// Vendor and architecture, such as `NVIDIA, ampere`; empty if the browser hides them as well.
-    pub told: String,
+/// Returns the leaderboard name of a device that its browser hides, given its vendor and architecture, such as
+/// `NVIDIA, ampere`; empty if the browser hides them as well. Pages in other languages translate the name.
+pub fn hidden_device(told: &str) -> String {
+    if told.is_empty() { HIDDEN.to_owned() } else { format!("{told}{HIDDEN_SUFFIX}") }
 }
 
-impl fmt::Display for HiddenDevice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.told.is_empty() { f.write_str(HIDDEN) } else { write!(f, "{}{HIDDEN_SUFFIX}", self.told) }
-    }
-}
-
-impl HiddenDevice {
-    /// Parses the leaderboard name of a hidden device; `None` if `name` is the name of a known device.
-    pub fn called(name: &str) -> Option<Self> {
-        let told = if name == HIDDEN { "" } else { name.strip_suffix(HIDDEN_SUFFIX)? };
-        Some(Self { told: told.to_owned() })
-    }
+/// Returns the vendor and architecture in a name from [`hidden_device`]; `None` if `name` is of a known device.
+pub fn told_of_hidden_device(name: &str) -> Option<&str> {
+    if name == HIDDEN { Some("") } else { name.strip_suffix(HIDDEN_SUFFIX) }
 }
 
 #[cfg(test)]

@@ -1,7 +1,18 @@
 //! Properties of a run's machine and software that may explain different metrics.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::RunRecord;
-use crate::api::SideDifference;
+
+/// A property that differs between sides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SideDifference {
+    /// Such as `adapter`, `driver`, `backend`, `precision`, `engine_version`.
+    pub what: String,
+    /// One for each side; absent if not reported.
+    pub values: Vec<Option<String>>,
+}
 
 /// Property of the machine or software that made a record: its serialized identifier, and its value or an empty text.
 pub type Fact = (&'static str, fn(&RunRecord) -> String);
@@ -47,6 +58,16 @@ pub fn differences<'a>(facts: impl IntoIterator<Item = &'a Fact>, sides: &[Vec<&
         .into_iter()
         .filter_map(|&(id, value)| difference(id, sides.iter().map(|side| of_side(value, side)).collect()));
     found.collect()
+}
+
+/// Returns the items without repetitions, in order of first appearance.
+pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    items.into_iter().fold(Vec::new(), |mut found, item| {
+        if !found.contains(&item) {
+            found.push(item);
+        }
+        found
+    })
 }
 
 pub(crate) fn sort_distinct(values: impl Iterator<Item = String>) -> Vec<String> {

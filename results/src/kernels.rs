@@ -13,7 +13,8 @@ pub const KERNELS_SCHEMA_VERSION: u32 = 1;
 /// A group of measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Suite {
+#[schemars(rename = "Suite")]
+pub enum KernelSuite {
     /// Peak of fused multiply-adds.
     Arithmetic,
     /// Peaks of copying and of reading.
@@ -28,9 +29,9 @@ pub enum Suite {
     Rnn,
 }
 
-names!(Suite { Arithmetic = "arithmetic", Memory = "memory", Launch = "launch", Gemm = "gemm", Conv = "conv", Rnn = "rnn" });
+names!(KernelSuite { Arithmetic = "arithmetic", Memory = "memory", Launch = "launch", Gemm = "gemm", Conv = "conv", Rnn = "rnn" });
 
-impl Suite {
+impl KernelSuite {
     pub fn title(self) -> &'static str {
         match self {
             Self::Arithmetic => "Arithmetic",
@@ -105,7 +106,7 @@ impl Peaks {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unit {
+pub enum PeakUnit {
     FlopsPerSecond,
     BytesPerSecond,
     LaunchesPerSecond,
@@ -115,14 +116,14 @@ pub enum Unit {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Peak {
     pub title: String,
-    pub unit: Unit,
+    pub unit: PeakUnit,
     /// Value at the median window.
     pub value: f64,
     /// Variant that reached it.
     pub variant: String,
     /// Work per repetition, in operations, bytes or launches.
     pub work_per_repetition: f64,
-    pub timing: Timing,
+    pub timing: KernelTiming,
     /// Variants tried in short windows, of which the best was measured.
     pub tried: Vec<Tried>,
 }
@@ -136,7 +137,7 @@ pub struct Tried {
 
 /// Time per repetition over several windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Timing {
+pub struct KernelTiming {
     /// Median over the windows, in seconds.
     pub seconds: f64,
     /// Seconds per repetition in the fastest window.
@@ -146,7 +147,7 @@ pub struct Timing {
     pub windows: Vec<Window>,
 }
 
-impl Timing {
+impl KernelTiming {
     /// Computes the timing of windows; `None` without windows.
     pub fn of(windows: Vec<Window>) -> Option<Self> {
         let each: Vec<f64> = windows.iter().map(Window::seconds_each).collect();
@@ -163,7 +164,7 @@ impl Timing {
 /// Measurement of one pass at one size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    pub suite: Suite,
+    pub suite: KernelSuite,
     /// Size, as shown in tables.
     pub size: String,
     pub pass: Pass,
@@ -174,21 +175,21 @@ pub struct Entry {
     /// Names of the kernels that a repetition launches.
     pub kernels: Vec<String>,
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: KernelOutcome,
 }
 
-/// Outcome of an entry, which is wrong if a result differs from a plain sum.
-pub type Outcome = measured::Outcome<Figures, Difference>;
+/// KernelOutcome of an entry, which is wrong if a result differs from a plain sum.
+pub type KernelOutcome = measured::MeasurementOutcome<KernelFigures, Difference>;
 
 /// Metrics of an entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figures {
+pub struct KernelFigures {
     pub flops_per_second: f64,
     /// Median arithmetic peak, measured in turns with the windows.
     pub peak_flops_per_second: Option<f64>,
     /// Median share of the peak over the windows, each relative to its own peak.
     pub peak_share: Option<f64>,
-    pub timing: Timing,
+    pub timing: KernelTiming,
 }
 
 /// Document of `native-runner kernels --json`.
@@ -232,7 +233,7 @@ pub struct KernelSummary {
 impl KernelSummary {
     pub fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
         let entries: Vec<&Entry> = entries.into_iter().collect();
-        let figures: Vec<&Figures> = entries.iter().filter_map(|entry| entry.outcome.measured()).collect();
+        let figures: Vec<&KernelFigures> = entries.iter().filter_map(|entry| entry.outcome.measured()).collect();
         let shares: Vec<f64> = figures.iter().filter_map(|figures| figures.peak_share).collect();
         Self {
             entries: entries.len(),
@@ -251,9 +252,9 @@ mod tests {
 
     #[test]
     fn timing_has_the_median_and_spread_of_windows() {
-        let timing = Timing::of([1.0, 2.0, 4.0].map(|seconds| Window::new(2, seconds)).to_vec()).unwrap();
+        let timing = KernelTiming::of([1.0, 2.0, 4.0].map(|seconds| Window::new(2, seconds)).to_vec()).unwrap();
         assert_eq!((timing.seconds, timing.seconds_lowest, timing.seconds_highest), (1.0, 0.5, 2.0));
         assert_eq!(timing.relative_spread(), 0.75);
-        assert_eq!(Timing::of(Vec::new()), None);
+        assert_eq!(KernelTiming::of(Vec::new()), None);
     }
 }

@@ -84,7 +84,7 @@ pub use record::*;
 pub use resources::*;
 pub use segment::*;
 pub use spec::*;
-pub use summary::{Obstacle, obstacle};
+pub use summary::{RankingObstacle, obstacle};
 pub use text::*;
 pub use transfer::*;
 pub use warning::Warning;
@@ -104,7 +104,7 @@ mod tests {
             };
         }
         check!(api::Tier, api::RunSort, api::Deed, api::RankedClass, api::DeviceSource, open_data::ExportFormat);
-        check!(DeviceKind, ClientKind, Precision, InputMode, Layout, kernels::Suite, regression::AccuracyVerdict);
+        check!(DeviceKind, ClientKind, Precision, InputMode, Layout, kernels::KernelSuite, regression::AccuracyVerdict);
         assert_eq!(api::RunSort::named("cheapest"), None);
         let error = "streamed".parse::<InputMode>().unwrap_err();
         assert_eq!(error, "there is no input mode `streamed`; there are: resident, prefetch, stream");

@@ -43,7 +43,7 @@ impl Window {
 /// `Difference` describes how a wrong result differs from the expected one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Outcome<Figures, Difference> {
+pub enum MeasurementOutcome<Figures, Difference> {
     Measured(Figures),
     /// Refused for lack of memory: before any allocation if the sizes show it, otherwise after the build.
     DoesNotFit {
@@ -70,7 +70,7 @@ pub enum Outcome<Figures, Difference> {
     Cancelled,
 }
 
-impl<Figures, Difference> Outcome<Figures, Difference> {
+impl<Figures, Difference> MeasurementOutcome<Figures, Difference> {
     /// Returns the metrics, if any.
     pub fn measured(&self) -> Option<&Figures> {
         if let Self::Measured(figures) = self { Some(figures) } else { None }

@@ -3,8 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::Estimate;
-use crate::summary::MINIMUM_WINDOWS;
 use crate::text::is_plain;
 use crate::{
     Communication, Correctness, Departure, Device, InputPipeline, Layout, Precision, Provenance, Resources, RunSpec,
@@ -186,25 +184,6 @@ impl WorkloadRecord {
     /// Excludes evaluations, and windows trained after the last one only for measurement.
     pub fn training_seconds(&self) -> Option<f64> {
         self.evaluations.last().map(|last| last.training_seconds)
-    }
-}
-
-impl Summary {
-    /// Returns samples per second over the counted windows. Fewer than [`MINIMUM_WINDOWS`] give no interval.
-    pub fn throughput(&self) -> Option<Estimate> {
-        let low = self.samples_per_second_low.filter(|_| self.measured_windows as usize >= MINIMUM_WINDOWS);
-        Estimate::new(self.samples_per_second, low, self.samples_per_second_high)
-    }
-
-    /// Returns samples per second over all timed training, warm-up included.
-    pub fn samples_per_second_of_all_training(&self) -> Option<f64> {
-        (self.samples > 0 && self.training_seconds > 0.0).then(|| self.samples as f64 / self.training_seconds)
-    }
-
-    /// Returns the half-width of the throughput's interval, relative to the median.
-    pub fn relative_half_width(&self) -> Option<f64> {
-        let (low, high) = (self.samples_per_second_low?, self.samples_per_second_high?);
-        Some((high - low) / 2.0 / self.samples_per_second?)
     }
 }
 

@@ -3,19 +3,17 @@
 //! [`compare`] computes everything from records alone.
 
 mod mismatch;
-mod speed;
 
 use std::fmt;
 
 use serde::Serialize;
 
 pub use mismatch::{Mismatch, MismatchKind, device};
-pub use speed::ratio;
 
-use crate::api::{SideDifference, SideVerdict};
 use crate::comparison::{AccuracyGap, Basis, Contender, RowOutcome, accuracies_by_seed};
-use crate::environment::{FACTS, FURTHER_FACTS, differences};
-use crate::estimate::{Estimate, Interval};
+use crate::environment::{FACTS, FURTHER_FACTS, SideDifference, differences, distinct};
+pub use crate::estimate::ratio;
+use crate::estimate::{Estimate, Interval, SideVerdict, geometric_mean};
 use crate::summary::MeasuredWorkload;
 use crate::{Precision, RunRecord};
 
@@ -89,25 +87,20 @@ impl Regressions {
 pub fn compare(baseline: &[RunRecord], candidate: &[RunRecord], rules: Rules) -> Regressions {
     let sides = [baseline, candidate]
         .map(|records| records.iter().flat_map(MeasuredWorkload::all).collect::<Vec<MeasuredWorkload<'_>>>());
-    let mut keys: Vec<Key> = Vec::new();
-    for key in sides.iter().flatten().map(Key::from_run) {
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
+    let keys = distinct(sides.iter().flatten().map(Key::from_run));
+    let runs_of = |key: &Key| {
+        sides.each_ref().map(|side| side.iter().filter(|run| Key::from_run(run) == *key).collect::<Vec<_>>())
+    };
+    let mismatches = distinct(keys.iter().flat_map(|key| {
+        let [before, after] = runs_of(key);
+        mismatch::find(&before, &after)
+    }));
     let tolerance = rules.fail_if_slower.unwrap_or_default();
-    let mut lines = Vec::new();
-    let mut mismatches = Vec::new();
-    for key in keys {
-        let [before, after] =
-            sides.each_ref().map(|side| side.iter().filter(|run| Key::from_run(run) == key).collect::<Vec<_>>());
-        for mismatch in mismatch::find(&before, &after) {
-            if !mismatches.contains(&mismatch) {
-                mismatches.push(mismatch);
-            }
-        }
-        lines.push(Line::compare(key, &before, &after, tolerance));
-    }
+    let line = |key| {
+        let [before, after] = runs_of(&key);
+        Line::compare(key, &before, &after, tolerance)
+    };
+    let lines = keys.into_iter().map(line).collect();
     // Compared runs always share these.
     let facts = FACTS.iter().filter(|(id, _)| !["backend", "precision"].contains(id)).chain(FURTHER_FACTS);
     let differences = differences(facts, &[baseline, candidate].map(|side| side.iter().collect::<Vec<_>>()));
@@ -117,7 +110,7 @@ pub fn compare(baseline: &[RunRecord], candidate: &[RunRecord], rules: Rules) ->
 /// Result of comparing the candidate with the baseline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Verdict {
+pub enum RegressionVerdict {
     /// The whole interval of the ratio is above 1.
     Faster,
     /// The interval contains 1 and is within the tolerance; without a tolerance, within a tenth of 1.
@@ -142,7 +135,7 @@ pub enum Verdict {
     OnlyInCandidate,
 }
 
-impl Verdict {
+impl RegressionVerdict {
     /// Returns the verdict on the interval of a speed ratio, given the tolerated slowdown.
     fn of_speed(ratio: Interval, tolerance: f64) -> Self {
         let limit = 1.0 - tolerance;
@@ -200,7 +193,7 @@ pub struct Line {
     /// Absent if this side has no run.
     pub baseline: Option<Side>,
     pub candidate: Option<Side>,
-    pub verdict: Verdict,
+    pub verdict: RegressionVerdict,
     /// Basis of the verdict; absent if a side has no throughput.
     pub throughput: Option<Throughput>,
     /// Changes in other quantities; empty unless both sides have completed runs.
@@ -271,11 +264,13 @@ impl Line {
         let comparable = Some((before, after)).filter(|_| are_complete && network.is_none());
         let throughput = rates(before).zip(rates(after)).filter(|_| network.is_none()).and_then(|(before, after)| {
             Some(Throughput {
-                baseline: speed::geometric_mean(&before)?,
-                candidate: speed::geometric_mean(&after)?,
-                ratio: speed::ratio(&before, &after)?,
+                baseline: geometric_mean(&before)?,
+                candidate: geometric_mean(&after)?,
+                ratio: ratio(&before, &after)?,
             })
         });
+        let exclusive_variants =
+            |own: &[_], others: &[_]| comparable.map_or_else(Vec::new, |_| find_exclusive_variants(own, others));
         let verdict = decide_verdict(&sides, network, throughput.as_ref(), tolerance);
         let [baseline, candidate] = sides;
         Self {
@@ -286,10 +281,8 @@ impl Line {
             throughput,
             changes: comparable.map_or_else(Vec::new, |(before, after)| compare_quantities(before, after)),
             accuracy: comparable.and_then(|(before, after)| compare_accuracies(before, after)),
-            variants_only_in_baseline: comparable
-                .map_or_else(Vec::new, |(before, after)| find_exclusive_variants(before, after)),
-            variants_only_in_candidate: comparable
-                .map_or_else(Vec::new, |(before, after)| find_exclusive_variants(after, before)),
+            variants_only_in_baseline: exclusive_variants(before, after),
+            variants_only_in_candidate: exclusive_variants(after, before),
         }
     }
 }
@@ -299,20 +292,20 @@ fn decide_verdict(
     network: Option<String>,
     throughput: Option<&Throughput>,
     tolerance: f64,
-) -> Verdict {
+) -> RegressionVerdict {
     let (before, after) = match sides {
         [Some(before), Some(after)] => (before, after),
-        [Some(_), None] => return Verdict::OnlyInBaseline,
-        _ => return Verdict::OnlyInCandidate,
+        [Some(_), None] => return RegressionVerdict::OnlyInBaseline,
+        _ => return RegressionVerdict::OnlyInCandidate,
     };
     let could = before.completed > 0 && before.trouble().is_none();
     let reason = match (after.trouble(), before.trouble()) {
-        (Some(reason), _) if could => return Verdict::Broken { reason },
+        (Some(reason), _) if could => return RegressionVerdict::Broken { reason },
         (Some(reason), Some(_)) => format!("neither side could train it: {reason}"),
         (None, Some(reason)) => format!("the baseline could not train it: {reason}"),
         _ => match (network, throughput.map(|of| of.ratio.interval)) {
             (Some(reason), _) => reason,
-            (None, Some(Some(interval))) => return Verdict::of_speed(interval, tolerance),
+            (None, Some(Some(interval))) => return RegressionVerdict::of_speed(interval, tolerance),
             (None, Some(None)) => {
                 "a single run with fewer than five windows that count has no interval; train for longer".to_owned()
             }
@@ -320,7 +313,7 @@ fn decide_verdict(
             (None, None) => "a run was too short for a window that counts; train for longer".to_owned(),
         },
     };
-    Verdict::Untold { reason }
+    RegressionVerdict::Untold { reason }
 }
 
 /// Returns the throughput of every run; `None` if any run lacks one.
@@ -343,14 +336,9 @@ fn describe_network_difference(baseline: &SideRuns<'_>, candidate: &SideRuns<'_>
 fn find_exclusive_variants(own: &SideRuns<'_>, others: &SideRuns<'_>) -> Vec<String> {
     let has = |run: &MeasuredWorkload<'_>, variant: &String| run.workload.settings.variants.contains(variant);
     let Some((first, rest)) = own.split_first() else { return Vec::new() };
-    let mut found: Vec<String> = Vec::new();
-    for variant in &first.workload.settings.variants {
-        let is_exclusive = rest.iter().all(|run| has(run, variant)) && !others.iter().any(|run| has(run, variant));
-        if is_exclusive && !found.contains(variant) {
-            found.push(variant.clone());
-        }
-    }
-    found
+    let is_exclusive =
+        |variant: &&String| rest.iter().all(|run| has(run, variant)) && !others.iter().any(|run| has(run, variant));
+    distinct(first.workload.settings.variants.iter().filter(is_exclusive).cloned())
 }
 
 /// Final accuracies of both sides, as shares from 0 to 1.
@@ -466,9 +454,9 @@ fn compare_quantities(baseline: &SideRuns<'_>, candidate: &SideRuns<'_>) -> Vec<
         let (baseline, candidate) = (of(baseline), of(candidate));
         Change {
             id: quantity.id.to_owned(),
-            baseline: baseline.as_deref().and_then(speed::geometric_mean),
-            candidate: candidate.as_deref().and_then(speed::geometric_mean),
-            ratio: baseline.zip(candidate).and_then(|(baseline, candidate)| speed::ratio(&baseline, &candidate)),
+            baseline: baseline.as_deref().and_then(geometric_mean),
+            candidate: candidate.as_deref().and_then(geometric_mean),
+            ratio: baseline.zip(candidate).and_then(|(baseline, candidate)| ratio(&baseline, &candidate)),
         }
     };
     QUANTITIES.iter().map(change).collect()
@@ -481,21 +469,21 @@ mod tests {
     #[test]
     fn verdicts_follow_from_interval_and_tolerance() {
         for (low, high, tolerance, expected) in [
-            (0.80, 0.94, 0.05, Verdict::Slower),
-            (0.80, 0.95, 0.05, Verdict::PerhapsSlower),
-            (0.94, 0.99, 0.05, Verdict::PerhapsSlower),
-            (0.50, 1.80, 0.05, Verdict::PerhapsSlower),
-            (0.96, 0.99, 0.05, Verdict::SlightlySlower),
-            (0.96, 1.00, 0.05, Verdict::Tied),
-            (0.95, 1.20, 0.05, Verdict::Tied),
-            (1.01, 1.20, 0.05, Verdict::Faster),
-            (0.80, 0.99, 0.0, Verdict::Slower),
-            (0.95, 1.05, 0.0, Verdict::Tied),
-            (0.50, 1.80, 0.0, Verdict::Undecided),
-            (1.01, 1.20, 0.0, Verdict::Faster),
+            (0.80, 0.94, 0.05, RegressionVerdict::Slower),
+            (0.80, 0.95, 0.05, RegressionVerdict::PerhapsSlower),
+            (0.94, 0.99, 0.05, RegressionVerdict::PerhapsSlower),
+            (0.50, 1.80, 0.05, RegressionVerdict::PerhapsSlower),
+            (0.96, 0.99, 0.05, RegressionVerdict::SlightlySlower),
+            (0.96, 1.00, 0.05, RegressionVerdict::Tied),
+            (0.95, 1.20, 0.05, RegressionVerdict::Tied),
+            (1.01, 1.20, 0.05, RegressionVerdict::Faster),
+            (0.80, 0.99, 0.0, RegressionVerdict::Slower),
+            (0.95, 1.05, 0.0, RegressionVerdict::Tied),
+            (0.50, 1.80, 0.0, RegressionVerdict::Undecided),
+            (1.01, 1.20, 0.0, RegressionVerdict::Faster),
         ] {
-            assert_eq!(Verdict::of_speed(Interval { low, high }, tolerance), expected, "{low} to {high}");
+            assert_eq!(RegressionVerdict::of_speed(Interval { low, high }, tolerance), expected, "{low} to {high}");
         }
-        assert!(!Verdict::PerhapsSlower.fails(&Rules { fail_if_slower: Some(0.0), fail_if_missing: true }));
+        assert!(!RegressionVerdict::PerhapsSlower.fails(&Rules { fail_if_slower: Some(0.0), fail_if_missing: true }));
     }
 }

@@ -123,34 +123,3 @@ fn integrate_power(watts: &[(f64, f64)]) -> Vec<(f64, f64)> {
     }
     points
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Returns the curve of samples, half a second apart, that all have this reading.
-    fn curve_of(samples: usize, source: EnergySource, reading: fn(f64) -> Option<f64>) -> Option<Vec<(f64, f64)>> {
-        let sample = |place: usize| {
-            let seconds = place as f64 / 2.0;
-            let (gpu_energy_joules, gpu_power_watts) = (reading(seconds), reading(seconds));
-            ResourceSample { seconds, gpu_energy_joules, gpu_power_watts, ..ResourceSample::default() }
-        };
-        let samples = (0..samples).map(sample).collect();
-        energy_curve(&Resources { energy_source: Some(source), samples, ..Resources::default() })
-    }
-
-    #[test]
-    fn energy_is_interpolated_and_power_integrated() {
-        let counter = curve_of(8, EnergySource::GpuCounter, |seconds| Some(100.0 * seconds)).unwrap();
-        assert_eq!([1.25, -1.0, 99.0].map(|at| interpolate(&counter, at)), [Some(125.0), Some(0.0), Some(350.0)]);
-        let power = curve_of(8, EnergySource::GpuPower, |seconds| Some(100.0 + 10.0 * seconds)).unwrap();
-        // The integral of 100 + 10 t from 0 to 3.
-        assert_eq!(interpolate(&power, 3.0), Some(345.0));
-    }
-
-    #[test]
-    fn missing_readings_or_few_samples_give_no_energy() {
-        assert!(curve_of(8, EnergySource::GpuCounter, |seconds| (seconds < 2.0).then_some(seconds)).is_none());
-        assert!(curve_of(3, EnergySource::GpuCounter, Some).is_none());
-    }
-}

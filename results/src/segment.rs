@@ -111,7 +111,8 @@ pub fn weights_bytes(tensors: &[Vec<f32>]) -> Vec<u8> {
     tensors.iter().flatten().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Formats bytes as hex digits in lower case.
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

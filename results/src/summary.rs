@@ -1,6 +1,7 @@
 //! Metrics of one workload, computed from its raw samples alone.
 
 use crate::Warning;
+use crate::estimate::Estimate;
 use crate::record::{CurvePoint, Outcome, PeakSample, RunRecord, Summary, Window, WorkloadRecord};
 use crate::resources::energy_of_timed_training;
 use crate::software::may_be_a_program;
@@ -19,6 +20,25 @@ pub const SUSTAINED_RATIO: f64 = 0.97;
 
 /// Smallest relative length of a stretch with a point of its own. Shorter ones, whose means are noisy, are merged.
 const MIN_POINT_SHARE: f64 = 0.4;
+
+impl Summary {
+    /// Returns samples per second over the counted windows. Fewer than [`MINIMUM_WINDOWS`] give no interval.
+    pub fn throughput(&self) -> Option<Estimate> {
+        let low = self.samples_per_second_low.filter(|_| self.measured_windows as usize >= MINIMUM_WINDOWS);
+        Estimate::new(self.samples_per_second, low, self.samples_per_second_high)
+    }
+
+    /// Returns samples per second over all timed training, warm-up included.
+    pub fn samples_per_second_of_all_training(&self) -> Option<f64> {
+        (self.samples > 0 && self.training_seconds > 0.0).then(|| self.samples as f64 / self.training_seconds)
+    }
+
+    /// Returns the half-width of the throughput's interval, relative to the median.
+    pub fn relative_half_width(&self) -> Option<f64> {
+        let (low, high) = (self.samples_per_second_low?, self.samples_per_second_high?);
+        Some((high - low) / 2.0 / self.samples_per_second?)
+    }
+}
 
 /// Workload of a record with a recomputed summary. The summary stored in the record is not read.
 #[derive(Clone, Debug)]
@@ -174,7 +194,7 @@ pub fn thin_curve(points: &[CurvePoint], max_points: usize) -> Vec<CurvePoint> {
 
 /// Reason not to rank a completed workload of a standard run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Obstacle {
+pub enum RankingObstacle {
     /// Too few windows, or windows that do not agree.
     #[error("not steady enough")]
     NotSteady,
@@ -198,19 +218,19 @@ pub enum Obstacle {
 }
 
 /// Returns the first obstacle to ranking a workload of a run.
-pub fn obstacle(record: &RunRecord, workload: &WorkloadRecord) -> Option<Obstacle> {
+pub fn obstacle(record: &RunRecord, workload: &WorkloadRecord) -> Option<RankingObstacle> {
     let warned = record.warnings.iter().find_map(|warning| match warning {
-        Warning::TabHidden { .. } => Some(Obstacle::TabHidden),
-        Warning::CoarseTimer { .. } => Some(Obstacle::CoarseTimer),
-        Warning::GeneratedData { workload: name } if *name == workload.workload => Some(Obstacle::GeneratedData),
+        Warning::TabHidden { .. } => Some(RankingObstacle::TabHidden),
+        Warning::CoarseTimer { .. } => Some(RankingObstacle::CoarseTimer),
+        Warning::GeneratedData { workload: name } if *name == workload.workload => Some(RankingObstacle::GeneratedData),
         _ => None,
     });
     match () {
-        () if !workload.summary.stable => Some(Obstacle::NotSteady),
-        () if !has_learned(workload) => Some(Obstacle::NotLearned),
-        () if workload.communication.is_some() => Some(Obstacle::SeveralDevices),
-        () if workload.input.is_some() => Some(Obstacle::StreamedInput),
-        () if may_be_a_program(record) => Some(Obstacle::PerhapsSoftware),
+        () if !workload.summary.stable => Some(RankingObstacle::NotSteady),
+        () if !has_learned(workload) => Some(RankingObstacle::NotLearned),
+        () if workload.communication.is_some() => Some(RankingObstacle::SeveralDevices),
+        () if workload.input.is_some() => Some(RankingObstacle::StreamedInput),
+        () if may_be_a_program(record) => Some(RankingObstacle::PerhapsSoftware),
         () => warned,
     }
 }

@@ -43,7 +43,8 @@ pub enum Warning {
     },
     /// Fewer than five windows count.
     #[error(
-        "{workload}: too few windows are long enough to count ({windows}); a ranked result needs five. Train for longer."
+        "{workload}: too few windows are long enough to count ({windows}); a ranked result needs five. Train for \
+         longer."
     )]
     TooFewWindows {
         /// Name of the workload.
@@ -53,8 +54,8 @@ pub enum Warning {
     },
     /// The last pass over the test set was no better than always answering the most frequent class.
     #[error(
-        "{workload}: a test accuracy of {:.2} % is no better than always predicting the most frequent class ({:.2} %), so \
-         this result is not ranked. Train for longer or with a smaller learning rate.",
+        "{workload}: a test accuracy of {:.2} % is no better than always predicting the most frequent class ({:.2} %), \
+         so this result is not ranked. Train for longer or with a smaller learning rate.",
         .accuracy * 100.0,
         .chance * 100.0
     )]
@@ -68,8 +69,8 @@ pub enum Warning {
     },
     /// The time budget ended the training before the suite's number of epochs.
     #[error(
-        "{workload}: the time budget of {budget_seconds:.0} s ended training early, so the accuracy comes from a shorter \
-         run. Set a number of epochs to train to the end."
+        "{workload}: the time budget of {budget_seconds:.0} s ended training early, so the accuracy comes from a \
+         shorter run. Set a number of epochs to train to the end."
     )]
     StoppedByBudget {
         /// Name of the workload.
@@ -99,8 +100,8 @@ pub enum Warning {
     },
     /// Burn runs without fusion and autotune, which make it fast on a GPU, because its program was built without them.
     #[error(
-        "{backend}: the program that trains was built without Burn's fusion and autotune, so Burn is slower than it could \
-         be on this device. Add `burn-tuned` when building that program: `--features burn-wgpu,burn-tuned`."
+        "{backend}: the program that trains was built without Burn's fusion and autotune, so Burn is slower than it \
+         could be on this device. Add `burn-tuned` when building that program: `--features burn-wgpu,burn-tuned`."
     )]
     Untuned {
         /// Name of the back end.

@@ -1,6 +1,8 @@
 //! Formats numbers as text.
 
-use results::kernels::Unit;
+use std::fmt::Display;
+
+use results::kernels::PeakUnit;
 use results::metric;
 
 /// Formats a time with four significant digits and its unit.
@@ -16,13 +18,13 @@ pub fn flops(value: f64) -> String {
     figure("flops_per_second", value)
 }
 
-pub fn peak(unit: Unit, value: f64) -> String {
+pub fn peak(unit: PeakUnit, value: f64) -> String {
     match unit {
-        Unit::FlopsPerSecond => flops(value),
-        Unit::Seconds => seconds(value),
+        PeakUnit::FlopsPerSecond => flops(value),
+        PeakUnit::Seconds => seconds(value),
         // Bytes and launches use the same prefixes as operations and samples.
-        Unit::BytesPerSecond => flops(value).replace("FLOP", "B"),
-        Unit::LaunchesPerSecond => rate(value).replace("samples", "launches"),
+        PeakUnit::BytesPerSecond => flops(value).replace("FLOP", "B"),
+        PeakUnit::LaunchesPerSecond => rate(value).replace("samples", "launches"),
     }
 }
 
@@ -83,8 +85,9 @@ pub fn epochs(value: f64) -> String {
 }
 
 /// Formats a count, such as `1 seed` or `2 seeds`.
-pub fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+pub fn counted(count: impl Display, what: &str) -> String {
+    let count = count.to_string();
+    format!("{count} {what}{}", if count == "1" { "" } else { "s" })
 }
 
 /// Formats a count of entries: `1 entry`, `2 entries`.
@@ -117,9 +120,9 @@ mod tests {
 
     #[test]
     fn bytes_and_launches_are_shown_in_thousands() {
-        assert_eq!(peak(Unit::BytesPerSecond, 12_345_678_901.0), "12.35 GB/s");
-        assert_eq!(peak(Unit::LaunchesPerSecond, 54_321.0), "54.32 k launches/s");
-        assert_eq!(peak(Unit::Seconds, 0.002), "2.000 ms");
+        assert_eq!(peak(PeakUnit::BytesPerSecond, 12_345_678_901.0), "12.35 GB/s");
+        assert_eq!(peak(PeakUnit::LaunchesPerSecond, 54_321.0), "54.32 k launches/s");
+        assert_eq!(peak(PeakUnit::Seconds, 0.002), "2.000 ms");
         assert_eq!([percent(0.5), rate(10.0), seconds(2.0)], ["50.00 %", "10.00 samples/s", "2.000 s"]);
     }
 

@@ -43,7 +43,6 @@ pub(crate) fn sources(top: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Reads the manifests of the workspace's crates through cargo, in milliseconds.
 pub(crate) fn crates(top: &Path) -> Result<Vec<Package>> {
     let mut command = MetadataCommand::new();
     command.manifest_path(top.join("Cargo.toml")).no_deps().other_options(["--offline".to_owned()]);

@@ -287,7 +287,6 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Adds a program, with the platform's file extension.
     fn add_program(&mut self, name: &str, bytes: Vec<u8>) {
         self.entries.insert(format!("{name}{}", std::env::consts::EXE_SUFFIX), (0o755, bytes));
     }

@@ -67,7 +67,6 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     server.wait_for_its_end()
 }
 
-/// Prints the slow steps with their expected times.
 fn announce(store: &Store, top: &Path, options: &Options) {
     let builds = !page::is_up_to_date(top);
     let mut steps = Vec::new();
@@ -132,7 +131,6 @@ fn open(url: &str) {
     }
 }
 
-/// The server as a child process.
 struct LocalServer {
     child: Child,
     /// Number of requests to stop: the first one asks the server to finish, the second one ends it.

@@ -43,8 +43,8 @@ const ENABLE_BACKPORTS: &str = "\
 /// Prevents the PostgreSQL package from starting a permanent server.
 const CREATE_NO_CLUSTER: &str = "echo \"create_main_cluster = false\" >> /etc/postgresql-common/createcluster.conf";
 
-/// Installs what is missing on this machine. If that needs an administrator or another tool than apt, the error says what
-/// to do.
+/// Installs what is missing on this machine. If that needs an administrator or another tool than apt, the error says
+/// what to do.
 pub(crate) fn system(wanted: Wanted) -> Result<()> {
     let missing = find_missing(wanted);
     if missing.is_empty() {
@@ -153,7 +153,6 @@ fn on_path(programs: &[&str]) -> bool {
     programs.iter().any(|program| which::which(program).is_ok())
 }
 
-/// Returns the standard output of a program, if it exists and succeeds.
 fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
     workspace::output_of(Command::new(program).args(arguments)).ok()
 }
@@ -190,7 +189,6 @@ pub(crate) fn shows_gpu(root: &Path) -> bool {
         || GPU_DEVICES.iter().any(|device| root.join(device).exists())
 }
 
-/// Returns true if llvmpipe and the Vulkan loader are installed.
 fn has_llvmpipe() -> bool {
     let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
     let folders = ["/usr/lib", "/usr/lib64", "/usr/local/lib", &multiarch];

@@ -268,11 +268,9 @@ impl Selection {
         if self.all && self.has("leaderboard") {
             // One process, because its tests share a PostgreSQL server.
             let mut command = cargo(top);
-            command
-                .args(["test"])
-                .args(self.packages(false))
-                .args(["--test", "http", "--", "--include-ignored", "--test-threads", &test_threads().to_string()])
-                .args(SQLITE_ONLY.iter().flat_map(|name| ["--skip", name]));
+            command.arg("test").args(self.packages(false)).args(["--test", "http", "--", "--include-ignored"]);
+            command.arg("--test-threads").arg(test_threads().to_string());
+            command.args(SQLITE_ONLY.iter().flat_map(|name| ["--skip", name]));
             command.env("GRADMARK_TEST_DATABASE", "postgres");
             commands.push(("the leaderboard on PostgreSQL", command));
         }

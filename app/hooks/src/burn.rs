@@ -24,19 +24,9 @@ const SOURCES: [&str; 8] = [
     "results",
     "shaders",
 ];
-const BUILD: [&str; 11] = [
-    "build",
-    "--locked",
-    "--profile",
-    "web",
-    "--target",
-    "wasm32-unknown-unknown",
-    "--package",
-    "training-worker",
-    "--bin",
-    "burn-worker",
-    "--features=burn",
-];
+/// Arguments of cargo.
+const BUILD: &str = "build --locked --profile web --target wasm32-unknown-unknown --package training-worker \
+                     --bin burn-worker --features=burn --message-format=json-render-diagnostics";
 const NOTE_INTERVAL: Duration = Duration::from_secs(60);
 
 fn write_state(page: &Path, state: &StateFile) -> Result<()> {
@@ -78,7 +68,7 @@ fn build_into(folder: &Path, top: &Path, page: &Path) -> Result<()> {
 /// Compiles the worker, and reports the number of compiled crates to the page every minute. Returns the module.
 fn compile(top: &Path, page: &Path) -> Result<PathBuf> {
     let mut cargo = Command::new("cargo");
-    cargo.args(BUILD).arg("--message-format=json-render-diagnostics").current_dir(top);
+    cargo.args(BUILD.split(' ')).current_dir(top);
     let mut child = cargo.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().context("cannot start cargo")?;
     let (mut crates, mut last_note, mut module) = (0, Instant::now(), None);
     for line in BufReader::new(child.stdout.take().context("cargo's output is piped")?).lines() {

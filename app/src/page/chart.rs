@@ -29,7 +29,6 @@ const LEGEND_SAMPLE: f64 = 28.0;
 /// Width before the first measurement, pixels.
 const FIRST_WIDTH: f64 = 480.0;
 
-/// Curve with a label at its end.
 struct Curve {
     /// CSS class that sets the color.
     class: &'static str,

@@ -211,16 +211,15 @@ fn setting(state: StartState, name: &'static str, title: &'static str, value: Fo
 
 fn precision_choice(state: StartState) -> impl IntoView {
     let now = untrack(|| state.option(|options| options.precision));
-    let option = |precision: Precision, title: &'static str| {
+    let option = |precision: Precision| {
         let chosen = now.unwrap_or(Precision::F32) == precision;
-        view! { <option value=precision.name() selected=chosen>{title}</option> }
+        view! { <option value=precision.name() selected=chosen>{precision.name()}</option> }
     };
     view! {
         <label class="select">
             <span>{t!(common_precision)}</span>
             <select name="precision" on:change=move |event| set(state, "precision", &event_target_value(&event))>
-                {option(Precision::F32, "f32")}
-                {option(Precision::F16, "f16")}
+                {[Precision::F32, Precision::F16].map(option)}
             </select>
         </label>
     }

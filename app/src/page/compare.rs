@@ -36,7 +36,7 @@ pub(super) fn compare_page() -> impl IntoView {
     let status = move || {
         let is_on = !matches!(stage.get(), RunStage::Ready | RunStage::Cancelled | RunStage::Finished);
         let of_the_run = if is_on { status(state) } else { String::new() };
-        state.comparing.status(&of_the_run).unwrap_or_default()
+        state.comparing.status(&of_the_run)
     };
     view! {
         <section class="sheet" aria-labelledby="compare-title">
@@ -126,7 +126,7 @@ fn controls(state: StartState) -> impl IntoView {
         {left_out(move || each().unwrap_or_default())}
         {go(
             button,
-            ["button main", "compare-note", t!(common_compare)],
+            ["main", "compare-note", t!(common_compare)],
             Signal::derive(move || reason().is_some()),
             Signal::derive(move || reason().unwrap_or_else(note)),
             compare,
@@ -182,7 +182,6 @@ fn of_networks(ComparisonResults { compared, records, .. }: &ComparisonResults, 
     }
 }
 
-/// Bar of each backend, with the ends of its interval.
 fn rate_bars(rows: &[Row]) -> Option<impl IntoView + use<>> {
     let percent = |share: f64| format!("{:.2}%", share * 100.0);
     let bar = |bar: RateBar| {
@@ -328,7 +327,7 @@ pub(super) fn share_comparison(comparing: ComparisonRun) -> impl IntoView {
                     let label = if busy { t!(common_uploading) } else { t!(common_upload) };
                     let note = t!(comparison_share_note).to_owned();
                     view! {
-                        {go(NodeRef::new(), ["button quiet", "share-note", label], busy.into(), note.into(), share)}
+                        {go(NodeRef::new(), ["quiet", "share-note", label], busy.into(), note.into(), share)}
                         <p class="refusal" role="alert">{refused}</p>
                     }
                     .into_any()
@@ -363,8 +362,7 @@ pub(super) fn comparison_page(id: String) -> impl IntoView {
 
 fn stored_comparison(stored: StoredComparison, deletion: Option<String>) -> impl IntoView {
     let SharedComparison { records, refused } = stored.comparison;
-    let first = records.first();
-    let lead = first.map(|record| {
+    let lead = records.first().map(|record| {
         let client = &record.provenance.client;
         let device = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
         let client = format!("{} {}, {}", client.name, client.version, client.operating_system);

@@ -70,13 +70,13 @@ impl ComparisonRun {
     }
 
     /// Text of the status region, during and after a comparison.
-    pub(super) fn status(self, of_the_run: &str) -> Option<String> {
+    pub(super) fn status(self, of_the_run: &str) -> String {
         if let Some(backend) = self.present() {
             let (number, count) = self.schedule.with(|schedule| (schedule.number(), schedule.count()));
             let turn = t!(leaderboard_of, part = number, whole = count);
-            return Some(format!("{} ({turn}): {of_the_run}", backend.title()));
+            return format!("{} ({turn}): {of_the_run}", backend.title());
         }
-        (!self.is_empty()).then(|| t!(compare_below).to_owned())
+        if self.is_empty() { String::new() } else { t!(compare_below).to_owned() }
     }
 
     /// True until the first backend finishes or fails.
@@ -134,7 +134,7 @@ impl ComparisonRun {
             // Let the worker of the previous run stop first.
             None => {
                 let begin = move || {
-                    if self.is_under_way() {
+                    if untrack(|| self.present()).is_some() {
                         self.benchmark.start(RunKind::Comparison { seed }, options);
                     }
                 };
@@ -153,13 +153,9 @@ impl ComparisonRun {
         self.begin_turn();
     }
 
-    fn is_under_way(self) -> bool {
-        self.schedule.with_untracked(|schedule| schedule.present().is_some())
-    }
-
     /// Stores the record when a backend's run ends, and starts the next run.
     fn follow(self, stage: &RunStage) {
-        if !self.is_under_way() {
+        if untrack(|| self.present()).is_none() {
             return;
         }
         match stage {

@@ -144,8 +144,8 @@ fn figures_table(figures: Vec<CategoryFigure>, label: &'static str, figure: &'st
 
 fn row(line: CategoryFigure) -> impl IntoView {
     let (title, (value, interval)) = match &line.workload {
-        Some(workload) => (text::workload_title(workload), standing::rate(&line.figure)),
-        None => (t!(common_all_networks).to_owned(), standing::score(&line.figure)),
+        Some(workload) => (text::workload_title(workload), standing::with_interval(&line.figure, text::rate)),
+        None => (t!(common_all_networks).to_owned(), standing::with_interval(&line.figure, text::score)),
     };
     let place = match voices_missing(line.figure.submitters, line.figure.days) {
         0 => t!(leaderboard_of, part = line.place, whole = line.of),
@@ -214,7 +214,7 @@ fn category_text(category: &HistoryCategory) -> String {
 
 fn group(title: String, lines: Vec<HistoryLine>) -> impl IntoView {
     let row = |line: HistoryLine| {
-        let (value, interval) = standing::rate(&line.figure);
+        let (value, interval) = standing::with_interval(&line.figure, text::rate);
         view! {
             <tr>
                 <th scope="row">{line.label}</th>
@@ -300,7 +300,7 @@ fn device_table(places: Vec<StandingsPlace>) -> impl IntoView {
 }
 
 fn place_row(line: StandingsPlace, largest: f64, runs: &OwnRuns) -> impl IntoView + use<> {
-    let (value, interval) = standing::rate(&line.figure);
+    let (value, interval) = standing::with_interval(&line.figure, text::rate);
     let name = text::named_device(&line.device_name);
     let best = best_run(&name, &line.backend, line.client_kind, &line.best_run_id);
     view! {

@@ -34,8 +34,7 @@ pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + S
 pub(super) fn language_choice() -> impl IntoView {
     let spoken: RwSignal<PageLanguage> = expect_context();
     let option = |language: PageLanguage| {
-        let code = language.name();
-        let chosen = language == words::language();
+        let (code, chosen) = (language.name(), language == words::language());
         view! { <option value=code lang=code selected=chosen>{language.title()}</option> }
     };
     let choose = move |event| {

@@ -89,7 +89,6 @@ fn exports(chosen: RwSignal<Filters>) -> impl IntoView {
 
 const TOP_PLACES: u32 = 5;
 
-/// Top places for the start page, or published hardware while there are none.
 pub(super) fn top_five() -> impl IntoView {
     let suite = engine::SUITES[0].name;
     let query = StandingsQuery { suite: suite.to_owned(), limit: Some(TOP_PLACES), ..StandingsQuery::default() };

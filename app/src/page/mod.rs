@@ -61,13 +61,17 @@ fn whole_page() -> impl IntoView {
         Route::Documents => document::documents_page().into_any(),
         Route::Document(name) => document::document_page(name).into_any(),
         Route::Delete(kind, id) => delete::delete_page(id, kind).into_any(),
-        Route::Unknown => unknown().into_any(),
+        Route::Unknown => unknown(),
     };
     view! {
         <a class="skip" href="#main">{t!(common_skip)}</a>
         <header class="top">
             <a class="brand" href="/">
-                {mark()}
+                <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+                    <rect class="mark-ground" width="32" height="32" rx="8" />
+                    <path class="mark-line" d="M7 7.5C9.5 20.5 14 23 25 24" />
+                    <circle class="mark-point" cx="25" cy="24" r="2.6" />
+                </svg>
                 <span>"Gradmark"</span>
             </a>
             <nav aria-label=t!(common_pages)>
@@ -90,23 +94,8 @@ fn whole_page() -> impl IntoView {
     }
 }
 
-fn mark() -> impl IntoView {
-    view! {
-        <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
-            <rect class="mark-ground" width="32" height="32" rx="8" />
-            <path class="mark-line" d="M7 7.5C9.5 20.5 14 23 25 24" />
-            <circle class="mark-point" cx="25" cy="24" r="2.6" />
-        </svg>
-    }
-}
-
-fn unknown() -> impl IntoView {
-    platform::set_title(t!(common_nothing_here));
-    view! {
-        <section class="sheet narrow">
-            <h1>{t!(common_nothing_here)}</h1>
-            <p>{t!(common_nothing_here_why)}</p>
-            <p><a class="button quiet" href="/">{t!(common_to_start)}</a></p>
-        </section>
-    }
+fn unknown() -> AnyView {
+    let title = t!(common_nothing_here);
+    platform::set_title(title);
+    parts::notice(title, t!(common_nothing_here_why).to_owned(), "/", t!(common_to_start))
 }

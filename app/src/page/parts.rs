@@ -158,8 +158,13 @@ where
 
 /// Copies text to the clipboard, and reports the outcome in `said`.
 pub(super) fn copy(text: String, said: RwSignal<String>) {
+    report_copy(async move { platform::copy(&text).await }, said);
+}
+
+/// Reports the outcome of a copy in `said`.
+pub(super) fn report_copy(copied: impl Future<Output = Result<(), String>> + 'static, said: RwSignal<String>) {
     spawn_local(async move {
-        said.set(match platform::copy(&text).await {
+        said.set(match copied.await {
             Ok(()) => t!(common_copied).to_owned(),
             Err(reason) => t!(common_not_saved, reason),
         });
@@ -242,10 +247,10 @@ pub(super) fn show_more(more: Memo<bool>, limit: RwSignal<u32>) -> impl IntoView
     }
 }
 
-/// Button of this class, with a note that describes it and has this id.
+/// Button of this kind, with a note that describes it and has this id.
 pub(super) fn go(
     button: NodeRef<html::Button>,
-    [class, id, label]: [&'static str; 3],
+    [kind, id, label]: [&'static str; 3],
     disabled: Signal<bool>,
     note: Signal<String>,
     go: impl Fn() + 'static,
@@ -253,7 +258,7 @@ pub(super) fn go(
     view! {
         <div class="go">
             <button
-                class=class
+                class=format!("button {kind}")
                 type="button"
                 node_ref=button
                 disabled=disabled

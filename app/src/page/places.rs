@@ -104,18 +104,15 @@ fn place_filters(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
-/// Formats the metric of a device, and its interval.
-type FigureText = fn(&FigureOfDevice) -> (String, String);
-
 fn of_tab(standings: Standings, tab: LeaderboardTab, is_filtered: bool, search: RwSignal<String>) -> AnyView {
     let (_, total) = lines(&standings, tab);
     let Standings { suite, scores, tables } = standings;
-    let (head, meaning, figure_text, places): (_, _, FigureText, _) = match tab {
+    let (head, meaning, figure_text, places): (_, _, fn(f64) -> String, _) = match tab {
         LeaderboardTab::Network(name) => {
             let table = tables.into_iter().find(|table| table.workload == name);
-            (t!(common_rate), None, standing::rate, table.map(|table| table.places).unwrap_or_default())
+            (t!(common_rate), None, text::rate, table.map(|table| table.places).unwrap_or_default())
         }
-        _ => (standing::SCORE_TITLE, Some(t!(result_score_meaning)), standing::score, scores.places),
+        _ => (standing::SCORE_TITLE, Some(t!(result_score_meaning)), text::score, scores.places),
     };
     if places.is_empty() {
         return match tab {
@@ -182,17 +179,16 @@ fn place(line: &StandingsPlace) -> String {
     }
 }
 
-/// Row of a line. `figure_text` returns a value and its interval.
 fn row(
     line: StandingsPlace,
     rank: Option<String>,
-    figure_text: FigureText,
+    figure_text: fn(f64) -> String,
     largest: f64,
     runs: &OwnRuns,
     search: RwSignal<String>,
 ) -> impl IntoView + use<> {
     let figure = line.figure;
-    let (value, interval) = figure_text(&figure);
+    let (value, interval) = standing::with_interval(&figure, figure_text);
     let completion = line.completion.map(|of| t!(leaderboard_of, part = of.finished, whole = of.announced));
     let completion = completion.unwrap_or_else(|| "–".to_owned());
     let outliers = (line.outlier_runs > 0).then(|| t!(leaderboard_apart, number = line.outlier_runs));
@@ -245,7 +241,7 @@ pub(super) fn top_places(places: Vec<StandingsPlace>) -> impl IntoView {
                     {device(&line, &runs, None)}
                     <span class="explain">{client(line.client_kind)}</span>
                 </th>
-                <td class="number">{standing::score(&line.figure).0}{bar_of(&line.figure, largest)}</td>
+                <td class="number">{text::score(line.figure.median)}{bar_of(&line.figure, largest)}</td>
             </tr>
         }
     });

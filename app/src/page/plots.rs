@@ -98,6 +98,7 @@ fn draw(distribution: &Distribution, own: f64, width: f64) -> Option<impl IntoVi
         view! { <rect class="column" class:own=is_own x=left y=top width=width height=height rx="1.5" /> }
     });
     let at = frame.x(&axis, own);
+    let word = at.clamp(LEFT + WORD, frame.right - WORD);
     let said = describe_distribution(distribution, own);
     Some(view! {
         <svg role="img" aria-label=said width=width height=HISTOGRAM_HEIGHT viewBox=format!("0 0 {width} {HISTOGRAM_HEIGHT}")>
@@ -105,7 +106,7 @@ fn draw(distribution: &Distribution, own: f64, width: f64) -> Option<impl IntoVi
             {grid_columns(&axis, &frame, frame.bottom, "")}
             {columns.collect_view()}
             <line class="own-mark" x1=at x2=at y1=HISTOGRAM_TOP - 6.0 y2=frame.bottom />
-            <text class="label own-word" x=at.clamp(LEFT + WORD, frame.right - WORD) y=HISTOGRAM_TOP - 12.0 text-anchor="middle">
+            <text class="label own-word" x=word y=HISTOGRAM_TOP - 12.0 text-anchor="middle">
                 {t!(standing_this_run)}
             </text>
         </svg>

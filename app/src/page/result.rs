@@ -8,7 +8,7 @@ use results::api::{Note, RunStanding, StoredRun, Tier, Verdict, WorkloadStanding
 use results::{Outcome, RunRecord};
 
 use super::language::kept;
-use super::parts::{answered, copy, exact_json, listed, load_kept, load_latest, notice, refusal};
+use super::parts::{answered, copy, exact_json, listed, load_kept, load_latest, notice, refusal, report_copy};
 use super::plots::rates_of_others;
 use super::report::{caveats, overview, particulars};
 use super::side_by_side::compare_with;
@@ -92,7 +92,9 @@ pub(super) fn verdict_on_run(run_id: String, shown: RwSignal<Verdict>) -> impl I
                         " "
                         {meaning}
                     </p>
-                    {(!notes.is_empty()).then(|| view! { <ul class="plain">{notes.iter().map(note_item).collect_view()}</ul> })}
+                    {(!notes.is_empty()).then(|| view! {
+                        <ul class="plain">{notes.iter().map(note_item).collect_view()}</ul>
+                    })}
                     {(tier == Tier::Flagged).then(|| view! {
                         <p class="note"><a href="/moderation">{t!(moderation_log)}</a></p>
                     })}
@@ -161,12 +163,8 @@ fn places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoVi
         let software = record.device.adapter.software.then(|| text::capitalised(t!(leaderboard_software)) + ".");
         view! { <p>{software.unwrap_or_else(|| t!(standing_nobody).to_owned())}</p> }.into_any()
     } else {
-        let lines = lines.into_iter().map(|(sentence, line)| place(sentence, line, record.clone()));
-        view! {
-            <p class="note">{t!(standing_kind)}</p>
-            <ul class="places">{lines.collect_view()}</ul>
-        }
-        .into_any()
+        let lines = lines.into_iter().map(|(sentence, line)| place(sentence, line, record.clone())).collect_view();
+        view! { <p class="note">{t!(standing_kind)}</p><ul class="places">{lines}</ul> }.into_any()
     };
     view! {
         {compared}
@@ -276,12 +274,7 @@ pub(super) fn share(run_id: &str, text: String) -> impl IntoView + use<> {
     let image = card.clone();
     let copy_image = move |_| {
         let image = image.clone();
-        spawn_local(async move {
-            status.set(match platform::copy_image(&image).await {
-                Ok(()) => t!(common_copied).to_owned(),
-                Err(reason) => t!(common_not_saved, reason),
-            });
-        });
+        report_copy(async move { platform::copy_image(&image).await }, status);
     };
     let copy_button = move |label: &'static str, text: String| {
         view! {

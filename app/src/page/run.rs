@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::RunRecord;
-use results::api::{AcceptedRun, Verdict};
+use results::api::AcceptedRun;
 use results::open_data::LICENCE_ADDRESS;
 
 use super::draw::draw_digit;
@@ -124,7 +124,7 @@ fn upload(state: StartState, json: Memo<String>, key: String, record: &RunRecord
             let busy = now == Sending::Now;
             let refusal = if let Sending::Refused(sentence) = now { Some(sentence) } else { None };
             let note = if busy { t!(common_uploading) } else { t!(upload_note) }.to_owned();
-            let button = ["button main", "upload-note", t!(common_upload)];
+            let button = ["main", "upload-note", t!(common_upload)];
             view! {
                 <section class="upload" aria-labelledby="upload-title">
                     <h2 class="minor" id="upload-title">{t!(upload_title)}</h2>
@@ -146,8 +146,7 @@ fn accepted_run(accepted: AcceptedRun, text: String) -> impl IntoView {
     let heading = NodeRef::<html::H2>::new();
     focus(heading, || true);
     let deletion = accepted.deletion_link.clone();
-    let AcceptedRun { tier, notes, being_verified, .. } = accepted.clone();
-    let verdict = RwSignal::new(Verdict { tier, notes, being_verified });
+    let verdict = RwSignal::new(accepted.verdict.clone());
     let whole_link = format!("{}{deletion}", platform::origin());
     let said = RwSignal::new(String::new());
     view! {

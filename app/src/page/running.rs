@@ -25,6 +25,7 @@ pub(super) fn running(benchmark: Benchmark) -> impl IntoView {
     let score = Memo::new(move |_| live.with(Live::score_so_far));
     let examples = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(|w| w.examples.clone())));
     let answers = Memo::new(move |_| workload.with(|w| w.as_ref().map(|w| w.answers.clone()).unwrap_or_default()));
+    let show = |name, title, value: fn(&LiveWorkload) -> _, text| live_figure(workload, name, title, value, text);
     view! {
         <section class="sheet run" aria-label=t!(running_progress)>
             <div class="run-head">
@@ -51,23 +52,11 @@ pub(super) fn running(benchmark: Benchmark) -> impl IntoView {
                             <small>" GFLOP/s"</small>
                         </dd>
                     </div>
-                    {figure("test-accuracy", t!(metric_accuracy), workload, |w| Some(w.tests.last()?.accuracy), text::percent)}
-                    {figure("samples-per-second", t!(common_rate), workload, |w| w.samples_per_second, text::rate)}
-                    {figure("loss", t!(running_loss), workload, |w| Some(w.training.last()?.loss), |of| text::number(of, 4))}
-                    {figure(
-                        "step",
-                        t!(running_step),
-                        workload,
-                        |w| (w.step > 0).then_some(w.step as f64),
-                        |step| text::number(step, 0),
-                    )}
-                    {figure(
-                        "epochs",
-                        t!(running_epochs),
-                        workload,
-                        |w| (w.step > 0).then_some(w.epochs),
-                        |epochs| text::number(epochs, 2),
-                    )}
+                    {show("test-accuracy", t!(metric_accuracy), |w| Some(w.tests.last()?.accuracy), text::percent)}
+                    {show("samples-per-second", t!(common_rate), |w| w.samples_per_second, text::rate)}
+                    {show("loss", t!(running_loss), |w| Some(w.training.last()?.loss), |of| text::number(of, 4))}
+                    {show("step", t!(running_step), |w| (w.step > 0).then_some(w.step as f64), |n| text::number(n, 0))}
+                    {show("epochs", t!(running_epochs), |w| (w.step > 0).then_some(w.epochs), |n| text::number(n, 2))}
                 </dl>
             </div>
             {live_charts(workload)}
@@ -100,7 +89,6 @@ fn progress_bar(benchmark: Benchmark) -> impl IntoView {
     }
 }
 
-/// Learning curves from the first window on, with the target and published results.
 fn live_charts(workload: Memo<Option<LiveWorkload>>) -> impl IntoView {
     let training = Signal::derive(move || workload.with(|w| Some(w.as_ref()?.training.clone())).unwrap_or_default());
     let tests = Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.tests.clone()).unwrap_or_default()));
@@ -120,10 +108,10 @@ fn live_charts(workload: Memo<Option<LiveWorkload>>) -> impl IntoView {
 }
 
 /// Live metric. The attribute `data-value` has its unrounded value.
-fn figure(
+fn live_figure(
+    workload: Memo<Option<LiveWorkload>>,
     name: &'static str,
     title: &'static str,
-    workload: Memo<Option<LiveWorkload>>,
     value: fn(&LiveWorkload) -> Option<f64>,
     text: fn(f64) -> String,
 ) -> impl IntoView {

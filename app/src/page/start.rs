@@ -129,7 +129,7 @@ fn start_controls(state: StartState) -> impl IntoView {
     view! {
         {go(
             button,
-            ["button main", "benchmark-note", t!(start_benchmark)],
+            ["main", "benchmark-note", t!(start_benchmark)],
             Signal::derive(move || reason().is_some()),
             Signal::derive(move || reason().unwrap_or_else(cost)),
             start,
@@ -229,9 +229,7 @@ fn no_gpu(state: StartState, obstacle: GpuObstacle) -> impl IntoView {
     let steps = advice(&platform::browser(), obstacle);
     let lacks_data =
         Memo::new(move |_| state.benchmark.supplies.with(|supplies| supplies.missing_for(DEMONSTRATED).is_some()));
-    let demonstrate = move |_| {
-        state.benchmark.start(RunKind::Demonstration, RunOptions::default());
-    };
+    let demonstrate = move |_| state.benchmark.start(RunKind::Demonstration, RunOptions::default());
     view! {
         <section class="sheet" aria-labelledby="no-gpu">
             <h2 id="no-gpu">{t!(start_no_webgpu)}</h2>

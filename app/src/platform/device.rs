@@ -35,7 +35,6 @@ pub(crate) struct FoundGpu {
 }
 
 impl FoundGpu {
-    /// Name in the page's current language.
     pub(crate) fn name(&self) -> String {
         let name = text::gpu_name(&self.vendor, &self.architecture, &self.description, self.software);
         text::with_mode(name, self.compatibility)

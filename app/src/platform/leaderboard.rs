@@ -19,9 +19,7 @@ type Fetched<T> = Result<T, RequestError>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RequestError {
-    /// The browser has no network.
     Offline,
-    /// The server does not answer.
     Unreachable,
     /// The page was not put together completely; a part of a sentence.
     Incomplete(String),

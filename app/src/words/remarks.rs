@@ -339,11 +339,18 @@ mod tests {
     }
 
     #[test]
-    fn warnings_match_results_in_english_with_title() {
+    fn warnings_match_results_in_english_with_title_and_exist_in_german() {
         for of in all_warnings() {
             let expected = of.to_string().replace("theano-mnist", &workload_title("theano-mnist"));
             assert_eq!(warning(&of, true), expected);
+            speak(PageLanguage::German);
+            assert_ne!(warning(&of, true), of.to_string());
+            speak(PageLanguage::English);
         }
+        speak(PageLanguage::German);
+        let unstable = Warning::NotStabilised { workload: "unheard-of".to_owned(), half_width_percent: 3.25 };
+        let text = warning(&unstable, false);
+        assert!(text.starts_with("unheard-of: ") && text.contains("±3,2 %"), "{text}");
     }
 
     #[test]
@@ -363,16 +370,5 @@ mod tests {
             let no_advice = |of: &Warning| !fact_and_advice(of).contains(ADVICE);
             assert_eq!(all_warnings().iter().filter(|of| no_advice(of)).count(), 2, "{language:?}");
         }
-    }
-
-    #[test]
-    fn german_warnings_contain_numbers() {
-        speak(PageLanguage::German);
-        for of in all_warnings() {
-            assert_ne!(warning(&of, true), of.to_string());
-        }
-        let unstable = Warning::NotStabilised { workload: "unheard-of".to_owned(), half_width_percent: 3.25 };
-        let pressed = warning(&unstable, false);
-        assert!(pressed.starts_with("unheard-of: ") && pressed.contains("±3,2 %"), "{pressed}");
     }
 }

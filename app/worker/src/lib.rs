@@ -85,7 +85,6 @@ pub struct Loaded {
     pub seconds: f64,
 }
 
-/// Order of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunOrder {
     pub spec: RunSpec,
@@ -103,15 +102,11 @@ pub enum RunTrouble {
     /// A workload could not be trained, nor any following one.
     Workload(FailureCause),
     DeviceLost,
-    /// The device does not respond.
     NoAnswer,
     /// The device reports unfinished work as done.
     WorkDropped,
-    /// An external framework failed.
     Framework,
-    /// The browser has no suitable device.
     NoAdapter,
-    /// The device lacks the requested precision.
     NoPrecision,
     Other,
 }

@@ -10,7 +10,6 @@ const RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=5";
 /// Options for all default rules, including best practices, and for the target size (WCAG 2.2, 2.5.8), which is off by
 /// default.
 const AXE_OPTIONS: &str = "{ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } }";
-/// Screens and themes to check.
 const APPEARANCES: [Setup; 3] = [
     Setup { dark: true, ..Setup::USUAL },
     Setup::PHONE,
@@ -41,7 +40,6 @@ impl AxeCheck {
         assert!(self.violations.is_empty(), "{}", self.violations.join("\n"));
     }
 
-    /// Checks the page once, in its current appearance and language.
     pub(crate) async fn check(&mut self, page: &impl Page, state: &str) {
         // The content security policy does not apply to the driver's scripts.
         let Some(script) = &self.axe else { return };

@@ -19,7 +19,6 @@ fn drive_with_burn(setup: Setup, body: impl AsyncFnOnce(&Chromium, &PageServer))
     drive_with_server(setup, body);
 }
 
-/// Returns the files of the Burn bundle that the page has requested.
 async fn burn_requests(page: &Chromium) -> Vec<Value> {
     page.ask("() => performance.getEntriesByType('resource').map(e => e.name).filter(n => n.includes('/burn-'))")
         .await
@@ -238,7 +237,6 @@ fn drive_with_frameworks(setup: Setup, body: impl AsyncFnOnce(&Chromium)) {
     }
 }
 
-/// Checks the record of a framework's backend after a few steps.
 fn assert_trained(record: &Value, backend: &str, framework: &str) {
     assert_eq!(record["device"]["backend"], backend);
     assert_eq!(record["device"]["adapter"]["api"], framework);

@@ -79,7 +79,6 @@ async fn assert_recognizes_drawn_digit(page: &Chromium) {
     page.wait_until_text(".draw-answer", TIMEOUT, str::is_empty).await;
 }
 
-/// Fails if the leaderboard does not list the uploaded run with the reason why it is not ranked.
 async fn assert_in_leaderboard(page: &Chromium, run_id: &str) {
     page.open_to("/leaderboard?leaderboard=runs", "table", "Leaderboard").await;
     let row = format!("table[aria-label=Leaderboard] tr[data-run='{run_id}']");
@@ -224,7 +223,6 @@ fn a_phone_without_webgpu_shows_advice_and_published_hardware() {
     });
 }
 
-/// Makes the page believe that it is hidden, or ends that.
 async fn set_hidden(page: &Chromium, hidden: bool) {
     let set_state = "(hidden) => {
         if (hidden) Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });

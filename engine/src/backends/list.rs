@@ -128,7 +128,8 @@ fn is_burn(name: &str) -> bool {
     name.starts_with("burn-") && KNOWN_BACKENDS.iter().any(|known| known.name == name)
 }
 
-pub(super) fn find(name: &str) -> Result<&'static str> {
+/// Returns the name of a backend, which this build may lack.
+pub fn find_known(name: &str) -> Result<&'static str> {
     let known = KNOWN_BACKENDS.iter().map(|known| known.name).find(|known| *known == name);
     known.ok_or_else(|| EngineError::UnknownBackend {
         name: name.to_owned(),

@@ -23,8 +23,8 @@ pub use adapter::AdapterChoice;
 #[cfg(feature = "burn-remote")]
 pub use burn::remote as served;
 pub use list::{
-    BACKENDS, BURN_FLEX, BURN_REMOTE, BackendDefinition, BackendState, Devices, KNOWN_BACKENDS, WGSL, states,
-    unsupported,
+    BACKENDS, BURN_FLEX, BURN_REMOTE, BackendDefinition, BackendState, Devices, KNOWN_BACKENDS, WGSL, find_known,
+    states, unsupported,
 };
 pub use opening::{Keeper, Opening};
 
@@ -73,7 +73,7 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
             Ok(backend)
         }
         _ => {
-            let known = list::find(name)?;
+            let known = list::find_known(name)?;
             #[cfg(feature = "burn")]
             return burn::open(known, opening, clock).await;
             #[cfg(not(feature = "burn"))]

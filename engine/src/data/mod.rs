@@ -68,7 +68,7 @@ impl DataSet {
                 [read_compact_file(train_file, train)?, read_compact_file(test_file, test)?]
             }
             Origin::Stories(set) => stories::read(*set, &train, &test)?,
-            Origin::Images(_) => {
+            Origin::Images { .. } => {
                 let reason = "this set is always generated and has no file".to_owned();
                 return Err(DataError::NotADataFile { file: definition.name.clone(), reason });
             }
@@ -81,7 +81,7 @@ impl DataSet {
         let [train, test] = match definition.origin {
             Origin::Files { .. } => return None,
             Origin::Stories(stories) => stories::generated(stories),
-            Origin::Images(_) => generate_images(definition),
+            Origin::Images { .. } => generate_images(definition),
         };
         Some(Self::new(definition, train, test, true))
     }
@@ -194,14 +194,14 @@ pub enum Origin {
     Files { train: Box<DataFile>, test: Box<DataFile> },
     /// Published story files, or generated stories for the same task.
     Stories(StorySet),
-    /// Generated images of noise.
-    Images(GeneratedImages),
+    /// Square color images of noise.
+    Images { side: u32 },
 }
 
 impl Origin {
     /// Returns true if all samples are generated noise, which is never ranked.
     pub fn is_always_generated(&self) -> bool {
-        matches!(self, Self::Images(_))
+        matches!(self, Self::Images { .. })
     }
 }
 
@@ -210,7 +210,7 @@ impl DataSetDefinition {
         match &self.origin {
             Origin::Files { train, test } => Some([&train.file, &test.file]),
             Origin::Stories(set) => Some(set.file_names()),
-            Origin::Images(_) => None,
+            Origin::Images { .. } => None,
         }
     }
 
@@ -230,11 +230,11 @@ impl DataSetDefinition {
         Self { name: set.name(), train, test, origin: Origin::Stories(set) }
     }
 
-    fn of_images(set: GeneratedImages) -> Self {
-        let split =
-            |samples| SplitDefinition { samples, height: set.side, width: set.side, channels: 3, classes: 1000 };
+    fn of_images(side: u32) -> Self {
+        let split = |samples| SplitDefinition { samples, height: side, width: side, channels: 3, classes: 1000 };
+        let (name, origin) = (format!("generated-images-{side}"), Origin::Images { side });
         // Few distinct training images save memory.
-        Self { name: set.name(), train: split(256), test: split(32), origin: Origin::Images(set) }
+        Self { name, train: split(256), test: split(32), origin }
     }
 }
 
@@ -248,7 +248,7 @@ pub static DATA_SETS: LazyLock<Vec<DataSetDefinition>> = LazyLock::new(|| {
     let of_files = files.iter().filter(|f| f.split == "train");
     let of_files = of_files.map(|train| DataSetDefinition::of_files(train, part(&train.set, "test")));
     let of_stories = StorySet::ALL.into_iter().map(DataSetDefinition::of_stories);
-    let of_images = GeneratedImages::ALL.into_iter().map(DataSetDefinition::of_images);
+    let of_images = GENERATED_SIDES.into_iter().map(DataSetDefinition::of_images);
     of_files.chain(of_stories).chain(of_images).collect()
 });
 
@@ -272,7 +272,7 @@ fn read_compact_file(expected: &DataFile, bytes: Vec<u8>) -> Result<Split, DataE
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    results::hex(&Sha256::digest(bytes))
 }
 
 /// Parses a file whose header must match the definition.
@@ -302,22 +302,10 @@ fn parse_compact_file(expected: &DataFile, mut bytes: Vec<u8>) -> Result<Split, 
     Ok(Split { images: bytes, labels })
 }
 
+/// Sides of generated images, in pixels.
+const GENERATED_SIDES: [u32; 2] = [224, 299];
 /// Seed of generated images.
 const SEED: u32 = 1;
-
-/// Square color images of noise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct GeneratedImages {
-    pub side: u32,
-}
-
-impl GeneratedImages {
-    pub const ALL: [Self; 2] = [Self { side: 224 }, Self { side: 299 }];
-
-    pub fn name(self) -> String {
-        format!("generated-images-{}", self.side)
-    }
-}
 
 /// Generates both splits with uniform bytes and independent uniform classes.
 fn generate_images(set: &DataSetDefinition) -> [Split; 2] {
@@ -412,7 +400,7 @@ mod tests {
     fn generated_sets_are_reproducible_with_the_defined_shape() {
         let noise = DataSet::noise(data_set("mnist").unwrap());
         let generated: Vec<DataSet> = DATA_SETS.iter().filter_map(DataSet::generated).collect();
-        assert_eq!(generated.len(), GeneratedImages::ALL.len() + StorySet::ALL.len());
+        assert_eq!(generated.len(), GENERATED_SIDES.len() + StorySet::ALL.len());
         for set in generated.iter().chain([&noise]) {
             assert!(set.generated, "a record must say so");
             for (half, expected) in [(&set.train, set.definition.train), (&set.test, set.definition.test)] {

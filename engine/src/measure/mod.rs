@@ -13,8 +13,9 @@ use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::trainer::{Backend, StepReport, Trainer};
 
+pub use crate::trainer::Gauge;
 pub use results::Phase;
-pub use results::measured::{Outcome, Window};
+pub use results::measured::{MeasurementOutcome, Window};
 
 /// Event of a series of measurements: steps per second, or kernels. Their numbers begin with 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,13 +52,15 @@ pub trait Observer<E> {
 }
 
 /// Converts an error to the outcome of one measurement among others.
-pub(crate) fn refused<Figures, Difference>(error: &EngineError) -> Outcome<Figures, Difference> {
+pub(crate) fn refused<Figures, Difference>(error: &EngineError) -> MeasurementOutcome<Figures, Difference> {
     match error {
-        EngineError::DoesNotFit { what, needed_bytes, allowed_bytes } => {
-            Outcome::DoesNotFit { what: what.clone(), needed_bytes: *needed_bytes, allowed_bytes: *allowed_bytes }
-        }
-        EngineError::InvalidSetting { .. } => Outcome::Skipped { reason: error.to_string() },
-        other => Outcome::Failed { message: other.to_string() },
+        EngineError::DoesNotFit { what, needed_bytes, allowed_bytes } => MeasurementOutcome::DoesNotFit {
+            what: what.clone(),
+            needed_bytes: *needed_bytes,
+            allowed_bytes: *allowed_bytes,
+        },
+        EngineError::InvalidSetting { .. } => MeasurementOutcome::Skipped { reason: error.to_string() },
+        other => MeasurementOutcome::Failed { message: other.to_string() },
     }
 }
 
@@ -201,18 +204,6 @@ impl Schedule {
 
     pub fn end(&mut self) {
         self.turns.clear();
-    }
-}
-
-/// Gauge of a device's peaks. A measurement takes about a tenth of a second and runs close to the windows that it is
-/// compared with, because a device's clock varies with heat and other work.
-#[async_trait(?Send)]
-pub trait Gauge {
-    async fn peak_flops_per_second(&mut self) -> Result<f64>;
-
-    /// Measures the copy throughput in bytes per second (read and written). Returns `None` if the device cannot copy.
-    async fn copied_bytes_per_second(&mut self) -> Result<Option<f64>> {
-        Ok(None)
     }
 }
 

@@ -15,6 +15,7 @@ pub use shape::{ModelError, Shape};
 #[cfg(feature = "burn")]
 pub(crate) use stage::zeros_before;
 pub(crate) use stage::{SlidingWindow, Stage, StageKind, Stages, Storage, Value, Words};
+pub(crate) use stage_params::SizedStage;
 pub use tensor::{Initial, TensorKind, TensorSpec};
 pub(crate) use whitening::{CIFAR_DEVIATION, CIFAR_MEAN};
 

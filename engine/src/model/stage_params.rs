@@ -1,6 +1,3 @@
-//! Parameter blocks of stages. Layouts zero-pad channels to a multiple of `alignment`. Blocks include the stage's
-//! epilogue, and keep gradients in one part.
-
 use shaders::params::{
     Add, Attention, BatchNorm, ChannelSoftmax, Concatenate, Conv2d, Dense, Elementwise, Embedding, Epilogue, LayerNorm,
     LocalResponse, NO_BIAS, PixelProducts, Pool, Position, Recurrent, SentenceSum, Transpose,
@@ -29,187 +26,187 @@ impl Value {
     }
 }
 
+/// Stage with its number of samples and its layout in memory, which determine its parameter blocks. Blocks include the
+/// stage's epilogue, and keep gradients in one part.
+#[derive(Clone, Copy)]
+pub(crate) struct SizedStage {
+    input: Value,
+    /// Last input, which may be the only one.
+    second: Value,
+    output: Value,
+    rows: u32,
+    alignment: u32,
+}
+
 impl Stages {
-    pub(crate) fn dense_params(&self, stage: &Stage, per_pixel: bool, bias: bool, rows: u32, alignment: u32) -> Dense {
-        let (input, output) = (self.input(stage), self.output(stage));
-        let (rows, inputs) = if per_pixel {
-            (rows * input.shape.pixels(), input.stored_channels(alignment))
-        } else {
-            (rows, input.stored_features(alignment))
-        };
-        let outputs = output.stored_channels(alignment);
-        dense(rows, [inputs, outputs], output.shape.channels, bias, output.stored_epilogue(alignment))
+    /// Returns a stage for `rows` samples in a layout that zero-pads channels to a multiple of `alignment`.
+    pub(crate) fn sized(&self, stage: &Stage, rows: u32, alignment: u32) -> SizedStage {
+        let [input, second] =
+            [stage.inputs.first(), stage.inputs.last()].map(|input| self.values[*input.expect("stages read values")]);
+        SizedStage { input, second, output: *self.output(stage), rows, alignment }
+    }
+}
+
+impl SizedStage {
+    fn input_channels(&self) -> u32 {
+        self.input.stored_channels(self.alignment)
     }
 
-    pub(crate) fn conv2d_params(
-        &self,
-        stage: &Stage,
-        window: SlidingWindow,
-        bias: bool,
-        rows: u32,
-        alignment: u32,
-    ) -> Conv2d {
-        let (input, output) = (self.input(stage), self.output(stage));
+    /// Returns the stored channels of the output.
+    fn channels(&self) -> u32 {
+        self.output.stored_channels(self.alignment)
+    }
+
+    /// Returns the pixels of the output in one sample.
+    fn pixels(&self) -> u32 {
+        self.output.shape.pixels()
+    }
+
+    fn epilogue(&self) -> Epilogue {
+        self.output.stored_epilogue(self.alignment)
+    }
+
+    pub(crate) fn dense(&self, per_pixel: bool, bias: bool) -> Dense {
+        let (rows, inputs) = if per_pixel {
+            (self.rows * self.input.shape.pixels(), self.input_channels())
+        } else {
+            (self.rows, self.input.stored_features(self.alignment))
+        };
+        dense(rows, [inputs, self.channels()], self.output.shape.channels, bias, self.epilogue())
+    }
+
+    pub(crate) fn conv2d(&self, window: SlidingWindow, bias: bool) -> Conv2d {
+        let (input, output) = (self.input.shape, self.output.shape);
         let [window_height, window_width] = window.sides;
-        let input_channels = input.stored_channels(alignment);
-        let output_channels = output.stored_channels(alignment);
+        let (input_channels, output_channels) = (self.input_channels(), self.channels());
         let kernel = window_height * window_width * input_channels * output_channels;
         Conv2d {
-            rows,
-            input_height: input.shape.height,
-            input_width: input.shape.width,
+            rows: self.rows,
+            input_height: input.height,
+            input_width: input.width,
             input_channels,
-            output_height: output.shape.height,
-            output_width: output.shape.width,
+            output_height: output.height,
+            output_width: output.width,
             output_channels,
             window_height,
             window_width,
             padding_rows: window.padding[0],
             padding_columns: window.padding[1],
-            pixels_per_part: rows * output.shape.pixels(),
+            pixels_per_part: self.rows * self.pixels(),
             part_stride: kernel + if bias { output_channels } else { 0 },
             bias_offset: if bias { kernel } else { NO_BIAS },
             stride: window.stride,
-            input_spare: input.stored_features(alignment) - input.shape.pixels() * input_channels,
-            epilogue: output.stored_epilogue(alignment),
+            input_spare: self.input.stored_features(self.alignment) - input.pixels() * input_channels,
+            epilogue: self.epilogue(),
         }
     }
 
-    pub(crate) fn pool_params(&self, stage: &Stage, window: SlidingWindow, rows: u32, alignment: u32) -> Pool {
-        let (input, output) = (self.input(stage), self.output(stage));
+    pub(crate) fn pool(&self, window: SlidingWindow) -> Pool {
         // Pooling windows are square.
         let SlidingWindow { sides: [side, _], stride, padding: [padding, _] } = window;
         Pool {
-            rows,
-            input_height: input.shape.height,
-            input_width: input.shape.width,
-            channels: input.stored_channels(alignment),
-            output_height: output.shape.height,
-            output_width: output.shape.width,
+            rows: self.rows,
+            input_height: self.input.shape.height,
+            input_width: self.input.shape.width,
+            channels: self.input_channels(),
+            output_height: self.output.shape.height,
+            output_width: self.output.shape.width,
             side,
             stride,
             padding,
             reserved: [0; 3],
-            epilogue: output.stored_epilogue(alignment),
+            epilogue: self.epilogue(),
         }
     }
 
-    pub(crate) fn embedding_params(&self, stage: &Stage, words: Words, rows: u32, alignment: u32) -> Embedding {
-        let (input, output) = (self.input(stage), self.output(stage));
-        let (tokens, channels) = (output.shape.pixels(), output.stored_channels(alignment));
+    pub(crate) fn embedding(&self, words: Words) -> Embedding {
         Embedding {
-            rows,
-            tokens,
-            id_stride: input.stored_features(alignment),
+            rows: self.rows,
+            tokens: self.pixels(),
+            id_stride: self.input.stored_features(self.alignment),
             id_offset: words.first,
             vocabulary: words.vocabulary,
-            channels,
-            tokens_per_part: rows * tokens,
-            part_stride: words.vocabulary * channels,
+            channels: self.channels(),
+            tokens_per_part: self.rows * self.pixels(),
+            part_stride: words.vocabulary * self.channels(),
             zero_padding: u32::from(words.zero_padding),
             reserved: [0; 3],
-            epilogue: output.stored_epilogue(alignment),
+            epilogue: self.epilogue(),
         }
     }
 
     /// Returns the parameters of a sum. The number of repeats is used for gradients of the second summand.
-    pub(crate) fn add_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Add {
-        let (output, second) = (self.output(stage), &self.values[stage.inputs[1]]);
+    pub(crate) fn add(&self) -> Add {
         Add {
-            pixels: rows * output.shape.pixels(),
-            channels: output.stored_channels(alignment),
-            repeats: output.shape.pixels() / second.shape.pixels(),
+            pixels: self.rows * self.pixels(),
+            channels: self.channels(),
+            repeats: self.pixels() / self.second.shape.pixels(),
             reserved: 0,
-            epilogue: output.stored_epilogue(alignment),
+            epilogue: self.epilogue(),
         }
     }
 
-    pub(crate) fn local_response_params(
-        &self,
-        stage: &Stage,
-        radius: u32,
-        [bias, alpha, beta]: [f32; 3],
-        rows: u32,
-        alignment: u32,
-    ) -> LocalResponse {
-        let output = self.output(stage);
+    pub(crate) fn local_response(&self, radius: u32, [bias, alpha, beta]: [f32; 3]) -> LocalResponse {
         LocalResponse {
-            rows,
-            pixels: output.shape.pixels(),
-            stored_channels: output.stored_channels(alignment),
+            rows: self.rows,
+            pixels: self.pixels(),
+            stored_channels: self.channels(),
             radius,
             bias,
             alpha,
             beta,
             reserved: 0,
-            epilogue: output.stored_epilogue(alignment),
+            epilogue: self.epilogue(),
         }
     }
 
-    pub(crate) fn batch_norm_params(
-        &self,
-        stage: &Stage,
-        (epsilon, keep): (f32, f32),
-        activation: Activation,
-        rows: u32,
-        alignment: u32,
-    ) -> BatchNorm {
-        let output = self.output(stage);
-        let (pixels, channels) = (output.shape.pixels(), output.stored_channels(alignment));
+    pub(crate) fn batch_norm(&self, (epsilon, keep): (f32, f32), activation: Activation) -> BatchNorm {
         BatchNorm {
-            rows,
-            pixels,
-            stored_channels: channels,
-            pixels_per_part: rows * pixels,
+            rows: self.rows,
+            pixels: self.pixels(),
+            stored_channels: self.channels(),
+            pixels_per_part: self.rows * self.pixels(),
             parts: 1,
-            part_stride: 2 * channels,
-            bias_offset: channels,
+            part_stride: 2 * self.channels(),
+            bias_offset: self.channels(),
             activation: activation.number(),
             epsilon,
             keep,
             reserved: [0; 2],
-            epilogue: output.stored_epilogue(alignment),
+            epilogue: self.epilogue(),
         }
     }
 
-    pub(crate) fn layer_norm_params(&self, stage: &Stage, epsilon: f32, rows: u32, alignment: u32) -> LayerNorm {
-        let output = self.output(stage);
-        let (tokens, stored_channels) = (output.shape.pixels(), output.stored_channels(alignment));
+    pub(crate) fn layer_norm(&self, epsilon: f32) -> LayerNorm {
         LayerNorm {
-            rows,
-            tokens,
-            channels: output.shape.channels,
-            stored_channels,
-            tokens_per_part: rows * tokens,
-            part_stride: 2 * stored_channels,
-            bias_offset: stored_channels,
+            rows: self.rows,
+            tokens: self.pixels(),
+            channels: self.output.shape.channels,
+            stored_channels: self.channels(),
+            tokens_per_part: self.rows * self.pixels(),
+            part_stride: 2 * self.channels(),
+            bias_offset: self.channels(),
             epsilon,
-            epilogue: output.stored_epilogue(alignment),
+            epilogue: self.epilogue(),
         }
     }
 
-    pub(crate) fn elementwise_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Elementwise {
-        let output = self.output(stage);
-        Elementwise {
-            elements: rows * output.stored_features(alignment),
-            reserved: [0; 3],
-            epilogue: output.stored_epilogue(alignment),
-        }
+    pub(crate) fn elementwise(&self) -> Elementwise {
+        let elements = self.rows * self.output.stored_features(self.alignment);
+        Elementwise { elements, reserved: [0; 3], epilogue: self.epilogue() }
     }
 
-    pub(crate) fn position_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Position {
-        let output = self.output(stage);
-        let values = output.stored_features(alignment);
-        Position { rows, values, rows_per_part: rows, part_stride: values, epilogue: output.stored_epilogue(alignment) }
+    pub(crate) fn position(&self) -> Position {
+        let values = self.output.stored_features(self.alignment);
+        Position { rows: self.rows, values, rows_per_part: self.rows, part_stride: values, epilogue: self.epilogue() }
     }
 
     /// Returns the parameters of attention. Gradients of queries, keys and values set the epilogue.
-    pub(crate) fn attention_params(&self, stage: &Stage, heads: u32, rows: u32) -> Attention {
-        let shape = self.output(stage).shape;
-        let head_size = shape.channels / heads;
+    pub(crate) fn attention(&self, heads: u32) -> Attention {
+        let head_size = self.output.shape.channels / heads;
         Attention {
-            rows,
-            tokens: shape.pixels(),
+            rows: self.rows,
+            tokens: self.pixels(),
             heads,
             head_size,
             #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
@@ -219,122 +216,106 @@ impl Stages {
         }
     }
 
-    pub(crate) fn sentence_sum_params(&self, stage: &Stage, words: u32, rows: u32, alignment: u32) -> SentenceSum {
-        let output = self.output(stage);
+    pub(crate) fn sentence_sum(&self, words: u32) -> SentenceSum {
         SentenceSum {
-            sentences: rows * output.shape.pixels(),
+            sentences: self.rows * self.pixels(),
             words,
-            channels: output.shape.channels,
-            stored_channels: output.stored_channels(alignment),
-            epilogue: output.stored_epilogue(alignment),
+            channels: self.output.shape.channels,
+            stored_channels: self.channels(),
+            epilogue: self.epilogue(),
         }
     }
 
     /// Returns the parameters of pixel products. Gradients of the second factor set `of_second`.
-    pub(crate) fn pixel_products_params(&self, stage: &Stage, rows: u32, alignment: u32) -> PixelProducts {
-        let (input, output) = (self.input(stage), self.output(stage));
+    pub(crate) fn pixel_products(&self) -> PixelProducts {
         PixelProducts {
-            rows,
-            first_pixels: input.shape.pixels(),
-            second_pixels: output.shape.channels,
-            channels: input.stored_channels(alignment),
-            stored_products: output.stored_channels(alignment),
+            rows: self.rows,
+            first_pixels: self.input.shape.pixels(),
+            second_pixels: self.output.shape.channels,
+            channels: self.input_channels(),
+            stored_products: self.channels(),
             of_second: 0,
             reserved: [0; 2],
-            epilogue: output.stored_epilogue(alignment),
+            epilogue: self.epilogue(),
         }
     }
 
     /// Returns the parameters of products with word vectors: pixels of a second factor shared by the batch.
-    pub(crate) fn word_scores_params(&self, stage: &Stage, rows: u32, alignment: u32) -> PixelProducts {
-        PixelProducts { rows: 1, first_pixels: rows, ..self.pixel_products_params(stage, rows, alignment) }
+    pub(crate) fn word_scores(&self) -> PixelProducts {
+        PixelProducts { rows: 1, first_pixels: self.rows, ..self.pixel_products() }
     }
 
     /// Returns the parameters of the product whose weight gradient is the gradient of the word vectors.
-    pub(crate) fn word_vectors_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Dense {
-        let (input, output) = (self.input(stage), self.output(stage));
-        let (inputs, outputs) = (output.stored_channels(alignment), input.stored_channels(alignment));
-        dense(rows, [inputs, outputs], input.shape.channels, false, input.stored_epilogue(alignment))
+    pub(crate) fn word_vectors(&self) -> Dense {
+        let (sides, epilogue) = ([self.channels(), self.input_channels()], self.input.stored_epilogue(self.alignment));
+        dense(self.rows, sides, self.input.shape.channels, false, epilogue)
     }
 
-    pub(crate) fn channel_softmax_params(
-        &self,
-        stage: &Stage,
-        linear_start: bool,
-        rows: u32,
-        alignment: u32,
-    ) -> ChannelSoftmax {
-        let output = self.output(stage);
+    pub(crate) fn channel_softmax(&self, linear_start: bool) -> ChannelSoftmax {
         ChannelSoftmax {
-            pixels: rows * output.shape.pixels(),
-            channels: output.shape.channels,
-            stored_channels: output.stored_channels(alignment),
+            pixels: self.rows * self.pixels(),
+            channels: self.output.shape.channels,
+            stored_channels: self.channels(),
             linear_start: u32::from(linear_start),
-            epilogue: output.stored_epilogue(alignment),
+            epilogue: self.epilogue(),
         }
     }
 
-    pub(crate) fn transpose_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Transpose {
-        let (input, output) = (self.input(stage), self.output(stage));
+    pub(crate) fn transpose(&self) -> Transpose {
         Transpose {
-            rows,
-            pixels: input.shape.pixels(),
-            channels: input.shape.channels,
-            stored_channels: input.stored_channels(alignment),
-            stored_pixels: output.stored_channels(alignment),
+            rows: self.rows,
+            pixels: self.input.shape.pixels(),
+            channels: self.input.shape.channels,
+            stored_channels: self.input_channels(),
+            stored_pixels: self.channels(),
             reserved: [0; 3],
-            epilogue: output.stored_epilogue(alignment),
+            epilogue: self.epilogue(),
         }
     }
 
     /// Returns the parameters of a concatenation. Gradients of the second input set `of_second`.
-    pub(crate) fn concatenate_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Concatenate {
-        let [first, second] = [0, 1].map(|input| &self.values[stage.inputs[input]]);
-        let output = self.output(stage);
+    pub(crate) fn concatenate(&self) -> Concatenate {
         Concatenate {
-            pixels: rows * output.shape.pixels(),
-            first: first.shape.channels,
-            second: second.shape.channels,
-            stored_first: first.stored_channels(alignment),
-            stored_second: second.stored_channels(alignment),
-            stored_channels: output.stored_channels(alignment),
+            pixels: self.rows * self.pixels(),
+            first: self.input.shape.channels,
+            second: self.second.shape.channels,
+            stored_first: self.input_channels(),
+            stored_second: self.second.stored_channels(self.alignment),
+            stored_channels: self.channels(),
             of_second: 0,
             reserved: 0,
-            epilogue: output.stored_epilogue(alignment),
+            epilogue: self.epilogue(),
         }
     }
 
     /// Returns the parameters of a recurrent layer. Each row of an image is a sequence of pixels.
-    pub(crate) fn recurrent_params(&self, stage: &Stage, cell: Cell, rows: u32, alignment: u32) -> Recurrent {
-        let (input, output) = (self.input(stage), self.output(stage));
+    pub(crate) fn recurrent(&self, cell: Cell) -> Recurrent {
         Recurrent {
-            sequences: rows * input.shape.height,
-            steps: input.shape.width,
-            units: output.shape.channels,
-            stored_units: output.stored_channels(alignment),
+            sequences: self.rows * self.input.shape.height,
+            steps: self.input.shape.width,
+            units: self.output.shape.channels,
+            stored_units: self.channels(),
             activation: cell.activation().number(),
             reserved: [0; 3],
-            epilogue: output.stored_epilogue(alignment),
+            epilogue: self.epilogue(),
         }
     }
 
     /// Returns the parameters of the products with the input, for all steps at once.
-    pub(crate) fn recurrent_input_params(&self, stage: &Stage, cell: Cell, rows: u32, alignment: u32) -> Dense {
-        let inputs = self.input(stage).stored_channels(alignment);
-        gates_product(&self.recurrent_params(stage, cell, rows, alignment), cell, inputs, true)
+    pub(crate) fn recurrent_input(&self, cell: Cell) -> Dense {
+        self.gates(cell, self.input_channels(), true)
     }
 
     /// Returns the parameters of the products with all hidden states, for the gradient of the recurrent weights.
-    pub(crate) fn recurrent_state_params(&self, stage: &Stage, cell: Cell, rows: u32, alignment: u32) -> Dense {
-        let params = self.recurrent_params(stage, cell, rows, alignment);
-        gates_product(&params, cell, params.stored_units, cell.has_recurrent_bias())
+    pub(crate) fn recurrent_state(&self, cell: Cell) -> Dense {
+        self.gates(cell, self.channels(), cell.has_recurrent_bias())
     }
-}
 
-fn gates_product(params: &Recurrent, cell: Cell, inputs: u32, bias: bool) -> Dense {
-    let (rows, outputs) = (params.sequences * params.steps, cell.gates() * params.stored_units);
-    let epilogue = Epilogue { channels: outputs, stored_channels: outputs, ..Epilogue::default() };
-    dense(rows, [inputs, outputs], outputs, bias, epilogue)
+    fn gates(&self, cell: Cell, inputs: u32, bias: bool) -> Dense {
+        let (rows, outputs) = (self.rows * self.input.shape.pixels(), cell.gates() * self.channels());
+        let epilogue = Epilogue { channels: outputs, stored_channels: outputs, ..Epilogue::default() };
+        dense(rows, [inputs, outputs], outputs, bias, epilogue)
+    }
 }
 
 fn dense(rows: u32, [inputs, outputs]: [u32; 2], units: u32, bias: bool, epilogue: Epilogue) -> Dense {

@@ -59,11 +59,11 @@ impl TensorSpec {
     /// are computed from the training images.
     #[expect(clippy::cast_possible_truncation, reason = "rounding to float32 is part of the definition")]
     pub fn initial_values(&self, seed: u32, training: &Split, channels: u32) -> Vec<f32> {
-        let draw = Draw { stream: stream::WEIGHTS + self.number, seed };
+        let draw = Generator { stream: stream::WEIGHTS + self.number, step: 0, seed };
         let count = u32::try_from(self.elements()).expect("a tensor has fewer than 2^32 elements");
         let each = |value: &dyn Fn(u32) -> f64| (0..count).map(|i| value(i) as f32).collect();
         match self.initial {
-            Initial::Uniform { limit } => each(&|i| draw.uniform(i, limit)),
+            Initial::Uniform { limit } => each(&|i| draw.symmetric(i, limit)),
             Initial::Normal { deviation } => each(&|i| deviation * draw.normal(i, 0)),
             Initial::TruncatedNormal { deviation } => each(&|i| deviation * draw.truncated_normal(i)),
             Initial::Constant { value } => vec![value as f32; self.elements()],
@@ -73,7 +73,7 @@ impl TensorSpec {
             }
             Initial::Orthogonal => {
                 let rows = self.shape[0] as usize;
-                orthogonal(rows, self.elements() / rows, &draw).into_iter().map(|value| value as f32).collect()
+                orthogonal(rows, self.elements() / rows, draw).into_iter().map(|value| value as f32).collect()
             }
             // Some filters copy a channel through the middle of the kernel `[height, width, in, filters]`.
             Initial::Dirac { limit } => {
@@ -82,7 +82,7 @@ impl TensorSpec {
                 };
                 let middle = height / 2 * width + width / 2;
                 each(&|i| match (i % filters, i / filters % inputs, i / filters / inputs) {
-                    (filter, ..) if filter >= inputs => draw.uniform(i, limit),
+                    (filter, ..) if filter >= inputs => draw.symmetric(i, limit),
                     (filter, channel, tap) => f64::from(u8::from(filter == channel && tap == middle)),
                 })
             }
@@ -262,37 +262,29 @@ impl Model {
     }
 }
 
-struct Draw {
-    stream: u32,
-    seed: u32,
-}
-
-impl Draw {
-    fn number(&self, index: u32, step: u32) -> f64 {
-        Generator { stream: self.stream, step, seed: self.seed }.uniform(index)
-    }
-
+/// Draws from a tensor's stream.
+impl Generator {
     /// Draws a uniform value in ±limit: `(2u - 1)·limit`.
-    fn uniform(&self, index: u32, limit: f64) -> f64 {
-        (2.0 * self.number(index, 0) - 1.0) * limit
+    fn symmetric(self, index: u32, limit: f64) -> f64 {
+        (2.0 * self.uniform(index) - 1.0) * limit
     }
 
     /// Draws from the standard normal distribution: Box and Muller (1958). `attempt` distinguishes draws for one index.
     ///
     /// The leaderboard hashes initial weights, so every platform computes logarithm and cosine with libm.
-    fn normal(&self, index: u32, attempt: u32) -> f64 {
+    fn normal(self, index: u32, attempt: u32) -> f64 {
+        let [first, second] = [2 * attempt, 2 * attempt + 1].map(|step| Self { step, ..self }.uniform(index));
         // 1 - u is never 0.
-        let radius = (-2.0 * log(1.0 - self.number(index, 2 * attempt))).sqrt();
-        radius * cos(std::f64::consts::TAU * self.number(index, 2 * attempt + 1))
+        (-2.0 * log(1.0 - first)).sqrt() * cos(std::f64::consts::TAU * second)
     }
 
-    fn truncated_normal(&self, index: u32) -> f64 {
+    fn truncated_normal(self, index: u32) -> f64 {
         (0..).map(|attempt| self.normal(index, attempt)).find(|value| value.abs() <= 2.0).expect("infinite range")
     }
 }
 
 /// Returns a random matrix with orthonormal rows or columns. Runs Gram-Schmidt twice for accuracy.
-fn orthogonal(rows: usize, columns: usize, draw: &Draw) -> Vec<f64> {
+fn orthogonal(rows: usize, columns: usize, draw: Generator) -> Vec<f64> {
     let (vectors, length) = (rows.min(columns), rows.max(columns));
     let mut basis: Vec<Vec<f64>> = Vec::with_capacity(vectors);
     for vector in 0..vectors {
@@ -315,12 +307,12 @@ fn orthogonal(rows: usize, columns: usize, draw: &Draw) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    const DRAW: Draw = Draw { stream: 3, seed: 5 };
+    const DRAW: Generator = Generator { stream: 3, step: 0, seed: 5 };
 
     #[test]
     fn orthogonal_vectors_are_orthonormal() {
         for (rows, columns) in [(5, 20), (20, 5)] {
-            let matrix = orthogonal(rows, columns, &DRAW);
+            let matrix = orthogonal(rows, columns, DRAW);
             let shorter = rows.min(columns);
             let at =
                 |i: usize, k: usize| if rows <= columns { matrix[i * columns + k] } else { matrix[k * columns + i] };

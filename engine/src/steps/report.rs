@@ -76,7 +76,7 @@ pub struct EntrantSteps {
     pub outcome: StepsOutcome,
 }
 
-pub type StepsOutcome = measure::Outcome<Measured, Disagreement>;
+pub type StepsOutcome = measure::MeasurementOutcome<Measured, Disagreement>;
 
 /// Metrics of an entry. Rates are medians over the windows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

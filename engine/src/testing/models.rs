@@ -50,64 +50,54 @@ pub(crate) fn small_models() -> Vec<Model> {
     let lstm = |units| Layer::Lstm { units, recurrent };
     let gru = |units, activation| Layer::Gru { units, activation, recurrent };
     let simple = |units, activation| Layer::SimpleRnn { units, activation, recurrent };
+    let convolutions = vec![
+        conv(4, 3, 1, Same, Tanh),
+        dropout(),
+        conv(3, 4, 1, Same, Tanh),
+        conv(4, 3, 2, Zeros(1), Relu),
+        pointwise,
+        logits(),
+    ];
+    let rectangles = vec![
+        rectangle(1, 3, 1, Same),
+        rectangle(3, 1, 1, Same),
+        rectangle(5, 2, 2, Same),
+        rectangle(1, 2, 1, Valid),
+        rectangle(2, 1, 1, Zeros(1)),
+        logits(),
+    ];
+    let pooling = vec![
+        conv(3, 3, 1, Same, Identity),
+        pool(PoolKind::Max, 1, Rounding::Ceil, Tanh),
+        conv(3, 3, 1, Same, Relu),
+        pool(PoolKind::Average, 0, Rounding::Ceil, Identity),
+        logits(),
+    ];
+    let floors = vec![
+        conv(3, 3, 1, Zeros(2), Identity),
+        pool(PoolKind::Average, 1, Rounding::Floor, Tanh),
+        conv(3, 3, 1, Same, Relu),
+        pool(PoolKind::Max, 0, Rounding::Floor, Identity),
+        logits(),
+    ];
+    let normalizations = vec![
+        conv(6, 3, 1, Same, Identity),
+        batch_norm(Gelu),
+        Layer::LocalResponseNorm { radius: 2, bias: 1.5, alpha: 0.1, beta: 0.75 },
+        conv(5, 3, 1, Same, Identity),
+        batch_norm(Relu),
+        Layer::LayerNorm { epsilon: 1e-6 },
+        dense(6, Identity),
+        batch_norm(Tanh),
+        logits(),
+    ];
     let sequences = vec![
         ("dense", vec![dense(6, Tanh), dropout(), dense(8, Gelu), dense(7, Relu), dropout(), logits()]),
-        (
-            "convolutions",
-            vec![
-                conv(4, 3, 1, Same, Tanh),
-                dropout(),
-                conv(3, 4, 1, Same, Tanh),
-                conv(4, 3, 2, Zeros(1), Relu),
-                pointwise,
-                logits(),
-            ],
-        ),
-        (
-            "rectangles",
-            vec![
-                rectangle(1, 3, 1, Same),
-                rectangle(3, 1, 1, Same),
-                rectangle(5, 2, 2, Same),
-                rectangle(1, 2, 1, Valid),
-                rectangle(2, 1, 1, Zeros(1)),
-                logits(),
-            ],
-        ),
-        (
-            "pooling",
-            vec![
-                conv(3, 3, 1, Same, Identity),
-                pool(PoolKind::Max, 1, Rounding::Ceil, Tanh),
-                conv(3, 3, 1, Same, Relu),
-                pool(PoolKind::Average, 0, Rounding::Ceil, Identity),
-                logits(),
-            ],
-        ),
-        (
-            "floors",
-            vec![
-                conv(3, 3, 1, Zeros(2), Identity),
-                pool(PoolKind::Average, 1, Rounding::Floor, Tanh),
-                conv(3, 3, 1, Same, Relu),
-                pool(PoolKind::Max, 0, Rounding::Floor, Identity),
-                logits(),
-            ],
-        ),
-        (
-            "normalizations",
-            vec![
-                conv(6, 3, 1, Same, Identity),
-                batch_norm(Gelu),
-                Layer::LocalResponseNorm { radius: 2, bias: 1.5, alpha: 0.1, beta: 0.75 },
-                conv(5, 3, 1, Same, Identity),
-                batch_norm(Relu),
-                Layer::LayerNorm { epsilon: 1e-6 },
-                dense(6, Identity),
-                batch_norm(Tanh),
-                logits(),
-            ],
-        ),
+        ("convolutions", convolutions),
+        ("rectangles", rectangles),
+        ("pooling", pooling),
+        ("floors", floors),
+        ("normalizations", normalizations),
         ("lstm", vec![lstm(5), lstm(3), dropout(), logits()]),
         ("gru with tanh", vec![gru(5, Tanh), gru(3, Tanh), dropout(), logits()]),
         ("gru with relu", vec![gru(5, Relu), gru(3, Relu), dropout(), logits()]),

@@ -2,16 +2,19 @@
 
 mod batches;
 mod input;
+mod job;
 mod optimizer;
+mod order;
 mod segments;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use batches::Order;
 pub use batches::{BatchPlan, BatchRange, Batching, SampleOrder};
 pub use input::{Augmentation, Edge, Flip, InputRecipe, Normalization, Shift, TestView};
+pub use job::{EvaluationSet, TrainingJob};
 pub use optimizer::{Optimizer, Rule, Schedule};
+pub(crate) use order::Order;
 pub use segments::{Segments, segment_seed};
 
 /// Softmax cross-entropy, the loss of every workload, with its variations.
@@ -42,34 +45,26 @@ pub enum WeightAverage {
     Lookahead { every: u64, decay: f64 },
 }
 
-/// Update of the average after a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct AverageStep {
-    /// 0: none; 1: the average follows the weights; 2: the weights then also jump to it.
-    pub mode: u32,
-    /// Share of the average that is kept.
-    pub keep: f64,
-}
-
 impl WeightAverage {
-    /// Returns the update of the average after step `t`, zero-based, of `planned`.
-    pub fn step(&self, t: u64, planned: u64) -> AverageStep {
+    /// Returns the mode of the update after step `t`, zero-based, of `planned`, and the share of the average that is
+    /// kept. 0: none; 1: the average follows the weights; 2: the weights then also jump to it.
+    pub fn step(&self, t: u64, planned: u64) -> (u32, f64) {
         match *self {
             Self::Exponential { largest } => {
                 let done = (t + 1) as f64;
-                AverageStep { mode: 1, keep: largest.min((1.0 + done) / (10.0 + done)) }
+                (1, largest.min((1.0 + done) / (10.0 + done)))
             }
             Self::Lookahead { every, decay } => {
                 let done = t + 1;
                 if done == planned {
-                    return AverageStep { mode: 2, keep: 1.0 };
+                    return (2, 1.0);
                 }
                 if !done.is_multiple_of(every) {
-                    return AverageStep::default();
+                    return (0, 0.0);
                 }
                 let share = done as f64 / planned.max(1) as f64;
                 let keep = decay.powi(i32::try_from(every).unwrap_or(i32::MAX)) * share.powi(3);
-                AverageStep { mode: 2, keep: keep.min(1.0) }
+                (2, keep.min(1.0))
             }
         }
     }
@@ -120,14 +115,14 @@ mod tests {
     #[test]
     fn averages_follow_slowly_and_lookahead_jumps_at_the_end() {
         let average = WeightAverage::Exponential { largest: 0.9999 };
-        assert!((average.step(0, 100).keep - 2.0 / 11.0).abs() < 1e-12);
-        assert_eq!(average.step(1_000_000, 100).keep, 0.9999);
+        assert!((average.step(0, 100).1 - 2.0 / 11.0).abs() < 1e-12);
+        assert_eq!(average.step(1_000_000, 100), (1, 0.9999));
         let lookahead = WeightAverage::Lookahead { every: 5, decay: 0.95 };
-        assert_eq!(lookahead.step(0, 20).mode, 0);
-        let tenth = lookahead.step(9, 20);
-        assert_eq!(tenth.mode, 2);
-        assert!((tenth.keep - 0.95f64.powi(5) * 0.125).abs() < 1e-12);
-        assert_eq!(lookahead.step(19, 20), AverageStep { mode: 2, keep: 1.0 });
+        assert_eq!(lookahead.step(0, 20), (0, 0.0));
+        let (mode, keep) = lookahead.step(9, 20);
+        assert_eq!(mode, 2);
+        assert!((keep - 0.95f64.powi(5) * 0.125).abs() < 1e-12);
+        assert_eq!(lookahead.step(19, 20), (2, 1.0));
     }
 
     #[test]

@@ -1,9 +1,5 @@
-use results::{Beacon, StateBytes, weights_bytes};
+use results::Beacon;
 use shaders::reference::pcg4d::pcg4d;
-
-use crate::error::EngineError;
-use crate::model::ModelError;
-use crate::trainer::TrainingJob;
 
 /// Segments of a training run that a leaderboard proves. From its first step, a segment's seed determines sample order,
 /// dropout and augmentation. Without segments, the run's seed determines everything.
@@ -44,44 +40,6 @@ pub fn segment_seed(beacon: Beacon, run_seed: u32) -> u32 {
     let [a, b, c, d] = beacon.words();
     let [x, y, z, w] = pcg4d([a, b, c, d]);
     pcg4d([x ^ run_seed, y, z, w])[0]
-}
-
-impl TrainingJob {
-    /// Returns the state before the first step: initial weights, no optimizer state, and averages equal to the weights.
-    pub fn initial_state(&self) -> Result<StateBytes, ModelError> {
-        let weights = weights_bytes(&self.initial_weights()?);
-        let mut memory = vec![0; self.optimizer.rule.states() * weights.len()];
-        if self.average.is_some() {
-            memory.extend_from_slice(&weights);
-        }
-        Ok(StateBytes { weights, memory })
-    }
-
-    /// Splits a state into tensors: first the weights, then each optimizer or average state. Returns `None` if the
-    /// state has the wrong length for this job or contains non-finite values.
-    pub(crate) fn split_state(&self, state: &StateBytes) -> Result<Option<Vec<Vec<Vec<f32>>>>, ModelError> {
-        let lengths: Vec<usize> = self.model.tensors()?.iter().map(|tensor| tensor.elements()).collect();
-        let memories = self.optimizer.rule.states() + usize::from(self.average.is_some());
-        let bytes = 4 * lengths.iter().sum::<usize>();
-        if state.weights.len() != bytes || state.memory.len() != memories * bytes {
-            return Ok(None);
-        }
-        let words = state.weights.chunks_exact(4).chain(state.memory.chunks_exact(4));
-        let mut values = words.map(|word| f32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-        let mut list = || lengths.iter().map(|&length| values.by_ref().take(length).collect()).collect();
-        let lists: Vec<Vec<Vec<f32>>> = (0..=memories).map(|_| list()).collect();
-        let finite = lists.iter().flatten().flatten().all(|value| value.is_finite());
-        Ok(finite.then_some(lists))
-    }
-
-    /// Splits a state to be restored, and fails where [`Self::split_state`] returns `None`.
-    pub(crate) fn tensors_of_state(&self, state: &StateBytes) -> Result<Vec<Vec<Vec<f32>>>, EngineError> {
-        self.split_state(state)?.ok_or_else(|| EngineError::InvalidSetting {
-            what: "the state to restore",
-            allowed: "finite numbers, as many as this network and its optimizer have".to_owned(),
-            value: format!("{} + {} bytes", state.weights.len(), state.memory.len()),
-        })
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Defaults and tutorials of Caffe, TensorFlow, Theano and Torch, as GTDLBench ran them.
 
-use super::{ADAM, CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool, pool};
+use super::{ADAM, CIFAR10, MNIST, NOT_DECAYING, TrainingRange, Workload, convolution, dense, max_pool, pool};
 use crate::model::{Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Weights};
 use crate::training::{
     Augmentation, Batching, EarlyStopping, Flip, InputRecipe, Normalization, Optimizer, Rule, SampleOrder, Schedule,
@@ -110,12 +110,8 @@ pub(super) fn tensorflow_mnist() -> Workload {
 pub(super) fn tensorflow_cifar10() -> Workload {
     let name = "tensorflow-cifar10";
     // Weight decay applies only to the kernels of the two hidden dense layers.
-    let free = |weights: Weights| Weights {
-        kernel_multipliers: Multipliers { weight_decay: 0.0, ..Multipliers::default() },
-        bias_multipliers: Multipliers { weight_decay: 0.0, ..Multipliers::default() },
-        ..weights
-    };
-    let decaying = |weights: Weights| Weights { kernel_multipliers: Multipliers::default(), ..free(weights) };
+    let decaying = |weights| Weights { bias_multipliers: NOT_DECAYING, ..weights };
+    let free = |weights| Weights { kernel_multipliers: NOT_DECAYING, ..decaying(weights) };
     let pool = pool(PoolKind::Max, 3, 2, 0, Rounding::Ceil);
     let normalization = Layer::LocalResponseNorm { radius: 4, bias: 1.0, alpha: 0.001 / 9.0, beta: 0.75 };
     let layers = vec![
@@ -165,14 +161,8 @@ pub(super) fn tensorflow_cifar10() -> Workload {
 pub(super) fn theano_mnist() -> Workload {
     let name = "theano-mnist";
     // Bias and tanh are applied after pooling, which commutes with them.
-    let pool = Layer::Pool {
-        kind: PoolKind::Max,
-        side: 2,
-        stride: 2,
-        padding: 0,
-        rounding: Rounding::Floor,
-        activation: Activation::Tanh,
-    };
+    let (kind, rounding, activation) = (PoolKind::Max, Rounding::Floor, Activation::Tanh);
+    let pool = Layer::Pool { kind, side: 2, stride: 2, padding: 0, rounding, activation };
     // Glorot's limits. The fan out is divided by the pooling area and rounded down.
     let within = |fans: f64| Weights::new(Initializer::Uniform { limit: (6.0 / fans).sqrt() });
     let layers = vec![

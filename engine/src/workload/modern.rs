@@ -1,6 +1,8 @@
 //! Networks newer than the studies: a residual network, a transformer, and a training speed record.
 
-use super::{CIFAR10, Workload, average_of_all, batch_norm, convolution, dense, max_pool, strided_convolution};
+use super::{
+    CIFAR10, NOT_DECAYING, Workload, average_of_all, batch_norm, convolution, dense, max_pool, strided_convolution,
+};
 use crate::model::{
     Activation, CIFAR_DEVIATION, CIFAR_MEAN, Initializer, Layer, Model, Multipliers, Padding, Source, Weights,
 };
@@ -8,8 +10,6 @@ use crate::training::{
     Augmentation, Batching, Edge, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule, Schedule, Shift, TestView,
     WeightAverage,
 };
-
-const NOT_DECAYING: Multipliers = Multipliers { learning_rate: 1.0, weight_decay: 0.0, frozen_from: None };
 
 #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
 fn normalised(edge: Edge, flip: Flip, shift_pixels: u32) -> InputRecipe {

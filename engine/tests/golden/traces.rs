@@ -112,32 +112,22 @@ fn compute(golden: &Golden, backend: &dyn Backend, test_samples: u32) -> Trace {
     pollster::block_on(engine::trace(&golden.workload, request, backend, data)).unwrap()
 }
 
-/// Deviations of a trace as shares of their tolerances.
-#[derive(Default)]
-struct Deviations {
-    /// Largest share, and its description.
-    worst: (f64, String),
-    wrong: Vec<String>,
-}
-
-impl Deviations {
-    /// Compares a number, with the tolerance `absolute + relative·|expected|`.
-    fn hold(&mut self, what: String, found: f64, expected: f64, absolute: f64, relative: f64) {
-        let share = (found - expected).abs() / (absolute + relative * expected.abs());
-        let share = if share.is_nan() && found != expected { f64::INFINITY } else { share };
-        if share > 1.0 {
-            self.wrong.push(format!("{what}: {found} instead of {expected} is off by {share:.2} of what is allowed"));
-        }
-        if share > self.worst.0 {
-            self.worst = (share, what);
-        }
-    }
-}
-
 /// Compares a trace with a golden one. `strict` limits the tolerances of the first step, and of the stable losses.
 fn compare(golden: &Golden, trace: &Trace, strict: f64, test_samples: u32) {
     let name = &golden.name;
-    let mut deviations = Deviations::default();
+    // The largest deviation as a share of its tolerance, and those above their tolerances.
+    let (mut worst, mut wrong) = ((0.0, String::new()), Vec::new());
+    // Compares a number, with the tolerance `absolute + relative·|expected|`.
+    let mut hold = |what: String, found: f64, expected: f64, absolute: f64, relative: f64| {
+        let share = (found - expected).abs() / (absolute + relative * expected.abs());
+        let share = if share.is_nan() && found != expected { f64::INFINITY } else { share };
+        if share > 1.0 {
+            wrong.push(format!("{what}: {found} instead of {expected} is off by {share:.2} of what is allowed"));
+        }
+        if share > worst.0 {
+            worst = (share, what);
+        }
+    };
     let names: Vec<&str> = trace.tensors.iter().map(|t| t.name.as_str()).collect();
     let expected = golden.json["tensors"].as_array().unwrap();
     assert_eq!(names, expected.iter().map(|t| t["name"].as_str().unwrap()).collect::<Vec<_>>(), "{name}");
@@ -159,22 +149,22 @@ fn compare(golden: &Golden, trace: &Trace, strict: f64, test_samples: u32) {
                 "loss" => (format!("the loss of step {place}"), tolerance.min(strict)),
                 _ => (format!("{list} of {}", names[place]), tolerance.min(strict)),
             };
-            deviations.hold(what, found[place], expected[place], absolute, tolerance);
+            hold(what, found[place], expected[place], absolute, tolerance);
         }
     }
     for (row, logits) in trace.logits.iter().enumerate() {
         let expected = golden.numbers(&format!("/logits/{row}"));
         assert_eq!(logits.len(), expected.len(), "{name}: logits of sample {row}");
         for (found, expected) in logits.iter().zip(expected) {
-            deviations.hold(format!("logits of sample {row}"), *found, expected, strict.min(1e-5), 0.0);
+            hold(format!("logits of sample {row}"), *found, expected, strict.min(1e-5), 0.0);
         }
     }
     let accuracy = if test_samples == ALL { "/test_accuracy/f64" } else { "/test_accuracy/first100_f64" };
     let [expected, tolerance] = [accuracy, "/tolerance/accuracy_abs"].map(|path| golden.at(path).as_f64().unwrap());
-    deviations.hold("the test accuracy".to_owned(), trace.test_accuracy, expected, tolerance, 0.0);
-    let (share, what) = deviations.worst;
+    hold("the test accuracy".to_owned(), trace.test_accuracy, expected, tolerance, 0.0);
+    let (share, what) = worst;
     eprintln!("{name} on {}: {share:.3} of what is allowed at {what}", trace.backend);
-    assert!(deviations.wrong.is_empty(), "{name} on {}:\n{}", trace.backend, deviations.wrong.join("\n"));
+    assert!(wrong.is_empty(), "{name} on {}:\n{}", trace.backend, wrong.join("\n"));
 }
 
 /// Checks that a tolerance is three times the ensemble's deviation, or 1e-5.

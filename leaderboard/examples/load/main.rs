@@ -83,7 +83,13 @@ fn main() {
     let arguments = LoadArguments::parse();
     let reports: Vec<LoadReport> = match &arguments.board {
         Some(board) => vec![measure(TestDatabase::at(board.clone()), &arguments)],
-        None => arguments.on.iter().map(|kind| measure(new_database(*kind), &arguments)).collect(),
+        None => {
+            let database = |kind: &DatabaseKind| match kind {
+                DatabaseKind::Sqlite => TestDatabase::new(),
+                DatabaseKind::Postgres => TestDatabase::at(Cluster::shared().new_schema()),
+            };
+            arguments.on.iter().map(|kind| measure(database(kind), &arguments)).collect()
+        }
     };
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&reports).expect("figures can be written as JSON"));
@@ -91,13 +97,6 @@ fn main() {
     let missed = reports.iter().flat_map(|report| &report.figures).filter(|figure| figure.missed()).count();
     if missed > 0 {
         eprintln!("{missed} metrics miss their targets");
-    }
-}
-
-fn new_database(kind: DatabaseKind) -> TestDatabase {
-    match kind {
-        DatabaseKind::Sqlite => TestDatabase::new(),
-        DatabaseKind::Postgres => TestDatabase::at(Cluster::shared().new_schema()),
     }
 }
 

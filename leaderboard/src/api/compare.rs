@@ -43,7 +43,7 @@ pub(crate) async fn show(
                 }
                 let key = leaderboard.storage.grouped_as(&key).await?;
                 let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown)?;
-                sides.push(DeviceSide { figures: leaderboard.storage.figures_of_device(&key).await?, device });
+                sides.push((device, leaderboard.storage.figures_of_device(&key).await?));
             }
             Ok(Json(compare_devices(&sides)))
         }
@@ -60,10 +60,7 @@ fn several(field: &str, text: &str) -> Result<Vec<String>> {
     Err(bad_query("Specify two to four different ones, separated by commas.").at(field))
 }
 
-struct DeviceSide {
-    device: DeviceDescription,
-    figures: Vec<DeviceFigure>,
-}
+type DeviceSide = (DeviceDescription, Vec<DeviceFigure>);
 
 fn compare_runs(runs: &[StoredRun]) -> Comparing {
     let records: Vec<&RunRecord> = runs.iter().map(|run| &run.record).collect();
@@ -94,14 +91,14 @@ fn compare_runs(runs: &[StoredRun]) -> Comparing {
 
 fn compare_devices(sides: &[DeviceSide]) -> Comparing {
     let mut lines: Vec<&DeviceFigure> = Vec::new();
-    for line in sides.iter().flat_map(|side| &side.figures).filter(|line| !line.category.workload.is_empty()) {
+    for line in sides.iter().flat_map(|(_, figures)| figures).filter(|line| !line.category.workload.is_empty()) {
         if !lines.iter().any(|other| is_same_kind(other, line)) {
             lines.push(line);
         }
     }
     let compared = lines.into_iter().filter_map(|line| {
         let of_side =
-            |side: &DeviceSide| side.figures.iter().find(|other| is_same_kind(other, line)).map(figure_of_device);
+            |(_, figures): &DeviceSide| figures.iter().find(|other| is_same_kind(other, line)).map(figure_of_device);
         Some(ComparedWorkload {
             workload: line.category.workload.clone(),
             suite: Some(line.category.suite.clone()),
@@ -110,7 +107,7 @@ fn compare_devices(sides: &[DeviceSide]) -> Comparing {
             figures: relate_to_first(sides.iter().map(of_side).collect())?,
         })
     });
-    let devices: Vec<&DeviceDescription> = sides.iter().map(|side| &side.device).collect();
+    let devices: Vec<&DeviceDescription> = sides.iter().map(|(device, _)| device).collect();
     let vendors = devices.iter().map(|device| device.vendor.clone()).collect();
     let sources = devices.iter().map(|device| Some(device.source.name().to_owned())).collect();
     let guesses = devices.iter().map(|device| device.inferred.clone()).collect();

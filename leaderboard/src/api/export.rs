@@ -140,12 +140,12 @@ mod tests {
     use http_body_util::BodyExt;
 
     use super::*;
-    use crate::storage::{DatabaseAddress, Storage};
+    use crate::storage::{Database, DatabaseAddress};
 
     #[tokio::test]
     async fn export_keeps_its_slot_until_read_or_abandoned() {
         let folder = tempfile::tempdir().unwrap();
-        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("export.sqlite"))).await.unwrap();
+        let storage = Database::open(&DatabaseAddress::File(folder.path().join("export.sqlite"))).await.unwrap();
         let places = ClientPlaces::new(2, MAX_EXPORTS_PER_CLIENT);
         let begin = async || {
             let place = places.take(1, None).unwrap();

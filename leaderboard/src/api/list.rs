@@ -13,7 +13,7 @@ use super::extract::{ReadQuery, is_run_id};
 use super::runs::{bad_query, bad_query_of};
 use crate::error::Result;
 use crate::secrets::sha256;
-use crate::storage::{KindFilter, ListQuery, RowKey, Storage};
+use crate::storage::{Database, KindFilter, ListQuery, RowKey};
 use crate::validation::FieldPath;
 
 const DEFAULT_ROWS: u32 = 100;
@@ -26,8 +26,7 @@ pub(crate) async fn show(
     ReadQuery(query): ReadQuery<ListRuns>,
 ) -> Result<Json<RunList>> {
     let found = leaderboard.storage.list(&list_query(&leaderboard.storage, &query).await?).await?;
-    let next = found.next.map(|(key, skip)| next_page(&query, &key, skip)).transpose()?;
-    let next = next.and_then(|query| query.cursor);
+    let next = found.next.map(|(key, skip)| write_cursor(&query, &key, skip)).transpose()?;
     Ok(Json(RunList { rows: found.rows, total: found.total, more_than_total: found.more_than_total, next }))
 }
 
@@ -35,7 +34,7 @@ pub(crate) fn next_page(query: &ListRuns, key: &RowKey, skip: u64) -> Result<Lis
     Ok(ListRuns { cursor: Some(write_cursor(query, key, skip)?), offset: None, ..query.clone() })
 }
 
-pub(crate) async fn list_query(storage: &Storage, query: &ListRuns) -> Result<ListQuery> {
+pub(crate) async fn list_query(storage: &Database, query: &ListRuns) -> Result<ListQuery> {
     check(query)?;
     let by_default = if query.workload.is_some() { RunSort::Fastest } else { RunSort::Newest };
     let (after, skip) = match &query.cursor {

@@ -31,7 +31,7 @@ use crate::etag;
 use crate::limits::{ClientPlaces, day_of};
 use crate::proof::ServerKey;
 use crate::snapshots::Snapshots;
-use crate::storage::Storage;
+use crate::storage::Database;
 use crate::verification::Verifiers;
 pub(crate) use export::{PARQUET, export_places};
 pub(crate) use extract::RunId;
@@ -40,7 +40,7 @@ pub(crate) use pictures::visible_card;
 
 #[derive(Clone)]
 pub(crate) struct Leaderboard {
-    pub(crate) storage: Storage,
+    pub(crate) storage: Database,
     pub(crate) clock: ServerClock,
     pub(crate) key: ServerKey,
     pub(crate) verifiers: Verifiers,

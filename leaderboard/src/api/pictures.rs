@@ -15,7 +15,7 @@ use super::standings::rank_score;
 use crate::badge;
 use crate::card::{Card, Cards};
 use crate::error::{ApiError, Result};
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Database, StorageError};
 use crate::validation::FieldPath;
 
 pub(crate) async fn badge_svg(
@@ -74,7 +74,7 @@ async fn card_of(leaderboard: &Leaderboard, id: &str) -> Result<Card> {
 }
 
 /// Returns the card of a visible run with its rank, or `None` if there is no such run.
-pub(crate) async fn visible_card(storage: &Storage, id: &str) -> Result<Option<Card>, StorageError> {
+pub(crate) async fn visible_card(storage: &Database, id: &str) -> Result<Option<Card>, StorageError> {
     let Some(run) = storage.visible_run(id).await? else { return Ok(None) };
     let mut card = Card::of(&run);
     let is_comparable = run.tier != Tier::Flagged && run.record.is_standard();

@@ -37,8 +37,7 @@ pub(crate) async fn open_lap(
     let request: OpenLap = body.parse()?;
     validation::check_request(&request)?;
     let OpenLap { nonce, workload, segment, state_sha256 } = request;
-    check_open(&leaderboard, &started, &nonce)?;
-    provable(&started, &workload)?;
+    open_workload(&leaderboard, &started, &nonce, &workload)?;
     let (storage, id) = (&leaderboard.storage, started.run_id.as_str());
     let around = storage.surrounding_segments(id, &workload, segment).await?;
     let opened_unix_seconds = leaderboard.clock.unix_seconds();
@@ -86,8 +85,7 @@ pub(crate) async fn commit(
     let request: CommitSegment = body.parse()?;
     validation::check_request(&request)?;
     let CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap } = request;
-    check_open(&leaderboard, &started, &nonce)?;
-    provable(&started, &workload)?;
+    open_workload(&leaderboard, &started, &nonce, &workload)?;
     let (storage, id) = (&leaderboard.storage, started.run_id.as_str());
     let key = TrainingKey::new(&leaderboard.key, leaderboard.seed, id, &workload);
     let around = storage.surrounding_segments(id, &workload, segment).await?;
@@ -153,8 +151,7 @@ pub(crate) async fn prove(
 ) -> Result<Json<ProofWanted>> {
     let request: ProvePart = body.parse()?;
     validation::check_request(&request)?;
-    check_open(&leaderboard, &started, &request.nonce)?;
-    let known = provable(&started, &request.workload)?;
+    let known = open_workload(&leaderboard, &started, &request.nonce, &request.workload)?;
     let (storage, id, workload) = (&leaderboard.storage, started.run_id.as_str(), request.workload.as_str());
     let mut seen = storage.seen_workload(id, workload).await?;
     if seen.proof.is_none() {
@@ -235,8 +232,7 @@ pub(crate) async fn show(
         ApiError::new(StatusCode::UNAUTHORIZED, "missing_nonce", message)
     })?;
     let started = Announced::find(&leaderboard, &id).await?;
-    check_open(&leaderboard, &started, nonce)?;
-    let known = provable(&started, &workload)?;
+    let known = open_workload(&leaderboard, &started, nonce, &workload)?;
     let seen = leaderboard.storage.seen_workload(&id, &workload).await?;
     let wanted = draws::wanted_state(&seen, &known, step);
     let wanted = wanted.and_then(|state| Some((state, seen.hash_at(step)?.to_owned())));
@@ -275,21 +271,8 @@ async fn check_room(leaderboard: &Leaderboard, started: &Started, more: u64) -> 
     if is_prefix_full || all + more > most { Err(ApiError::too_many_weights()) } else { Ok(()) }
 }
 
-fn provable(started: &Started, workload: &str) -> Result<Standard> {
-    let suite = engine::suite(&started.suite.name).filter(|suite| suite.workloads.contains(&workload));
-    let known = suite.and_then(|suite| Standard::of(suite, workload)).ok_or_else(|| {
-        let message = format!("The suite of this run has no network named {workload}.");
-        unprocessable("unknown_workload", message).at("workload")
-    })?;
-    if !known.workload.is_provable() {
-        let message = format!("The leaderboard cannot prove the training of {workload}.");
-        return Err(unprocessable("not_provable", message).at("workload"));
-    }
-    Ok(known)
-}
-
-/// Refuses a wrong nonce, and a run that has ended.
-fn check_open(leaderboard: &Leaderboard, started: &Started, nonce: &str) -> Result<()> {
+/// Returns the network of a run that is open. Refuses a wrong nonce, a run that has ended, and an unprovable network.
+fn open_workload(leaderboard: &Leaderboard, started: &Started, nonce: &str, workload: &str) -> Result<Standard> {
     if !secrets::same(nonce, &leaderboard.key.nonce(started)) {
         return Err(ApiError::wrong_nonce());
     }
@@ -300,7 +283,16 @@ fn check_open(leaderboard: &Leaderboard, started: &Started, nonce: &str) -> Resu
     if leaderboard.clock.unix_seconds() > started.expires_unix_seconds {
         return Err(ApiError::expired());
     }
-    Ok(())
+    let suite = engine::suite(&started.suite.name).filter(|suite| suite.workloads.contains(&workload));
+    let known = suite.and_then(|suite| Standard::of(suite, workload)).ok_or_else(|| {
+        let message = format!("The suite of this run has no network named {workload}.");
+        unprocessable("unknown_workload", message).at("workload")
+    })?;
+    if !known.workload.is_provable() {
+        let message = format!("The leaderboard cannot prove the training of {workload}.");
+        return Err(unprocessable("not_provable", message).at("workload"));
+    }
+    Ok(known)
 }
 
 fn training_has_ended() -> ApiError {

@@ -16,7 +16,7 @@ use super::runs::bad_query;
 use crate::error::{ApiError, Result};
 use crate::figures::DeviceFigure;
 use crate::ranking::{Histogram, Placed, places};
-use crate::storage::{RatesOfDevice, StandingRun, Storage, StorageError, TableQuery, WorkloadRate};
+use crate::storage::{Database, RatesOfDevice, StandingRun, StorageError, TableQuery, WorkloadRate};
 
 const DEFAULT_LINES: u32 = 50;
 /// Name of the workload of lines of scores.
@@ -135,7 +135,7 @@ pub(crate) async fn of_run(State(leaderboard): State<Leaderboard>, RunId(id): Ru
 const MAX_RANKED: u32 = 200;
 
 /// Ranks a score among the other devices. Returns `None` without a class or with fewer than two other devices.
-pub(super) async fn rank_score(storage: &Storage, id: &str, score: f64) -> Result<Option<ScoreRank>, StorageError> {
+pub(super) async fn rank_score(storage: &Database, id: &str, score: f64) -> Result<Option<ScoreRank>, StorageError> {
     let Some(run) = storage.standing_run(id).await? else { return Ok(None) };
     let (Some(class), Some(rate)) = (run.class, run.rates.first()) else { return Ok(None) };
     let wanted = TableQuery { suite: &run.suite, class, precision: rate.precision, backend: None, client: None };

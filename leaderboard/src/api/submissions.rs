@@ -273,9 +273,7 @@ fn already_submitted(message: &str) -> ApiError {
 fn accepted_response(status: StatusCode, id: &str, verdict: Verdict, secret: String) -> Response {
     let answer = AcceptedRun {
         run_id: id.to_owned(),
-        tier: verdict.tier,
-        notes: verdict.notes,
-        being_verified: verdict.being_verified,
+        verdict,
         permalink: format!("/runs/{id}"),
         deletion_link: format!("/runs/{id}/delete#{secret}"),
         deletion_secret: secret,

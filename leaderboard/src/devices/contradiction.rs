@@ -13,7 +13,7 @@ const TOLERANCE: f64 = 0.15;
 /// Returns the first reason why the statements about the device of `record` cannot all be true, as a sentence.
 pub fn contradiction(record: &RunRecord) -> Option<String> {
     let reported = Reported::of(&record.device.adapter);
-    let claimed = claim(&record.device).and_then(|name| name.device());
+    let claimed = claim(&record.device).and_then(|name| name.device);
     forged_name(&reported)
         .or_else(|| wrong_vendor(&reported))
         .or_else(|| claimed.and_then(|device| false_claim(&reported, device)))
@@ -22,10 +22,9 @@ pub fn contradiction(record: &RunRecord) -> Option<String> {
 
 /// Returns a sentence if a reported name has look-alike letters. Drivers never write them; other keyboards do.
 fn forged_name(reported: &Reported) -> Option<String> {
-    let name = reported.name.as_ref()?;
-    let found = name.found.filter(|found| found.look_alike)?;
-    let text = &name.text;
-    Some(format!("The reported name `{text}` only looks like {}, but contains other letters.", found.device.name))
+    let name = reported.name.as_ref().filter(|name| name.look_alike)?;
+    let (text, device) = (&name.text, &name.device?.name);
+    Some(format!("The reported name `{text}` only looks like {device}, but contains other letters."))
 }
 
 fn wrong_vendor(reported: &Reported) -> Option<String> {
@@ -161,14 +160,14 @@ mod tests {
 
     #[test]
     fn device_fits_its_name_from_a_quarter_of_the_published_peak() {
-        let said = |record: &RunRecord, name| misfit(record, look_up(name).unwrap().device);
+        let said = |record: &RunRecord, name| misfit(record, look_up(name).unwrap().0);
         // The published peak is 82.6 TFLOP/s.
         let rtx_4090 = || native("NVIDIA GeForce RTX 4090", "NVIDIA");
         let slow = said(&with_peak(rtx_4090(), 2.0e13), "RTX 4090").unwrap();
         assert!(slow.contains("its measured peak is 20.00 TFLOP/s"), "{slow}");
         assert_eq!(said(&with_peak(rtx_4090(), 2.1e13), "RTX 4090"), None);
         assert!(said(&rtx_4090(), "RTX 4090").unwrap().contains("was not measured"));
-        let unpublished = KnownDevice { flops_per_second: None, ..look_up("RTX 4090").unwrap().device.clone() };
+        let unpublished = KnownDevice { flops_per_second: None, ..look_up("RTX 4090").unwrap().0.clone() };
         assert_eq!(misfit(&rtx_4090(), &unpublished), None);
         let processor = trained_by(native("Apple M1 Pro", "Apple"), "burn-flex", DeviceKind::Cpu, "CPU");
         assert_eq!(said(&processor, "Apple M1 Pro"), None, "it has the name of its GPU");

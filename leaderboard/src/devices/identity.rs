@@ -2,28 +2,27 @@
 
 use results::api::DeviceSource;
 use results::software::program_of_architecture;
-use results::{Adapter, Device, HIDDEN_SOFTWARE, HiddenDevice, IN_COMPATIBILITY_MODE, RunRecord};
+use results::{Adapter, Device, HIDDEN_SOFTWARE, IN_COMPATIBILITY_MODE, RunRecord, hidden_device};
 
 use super::contradiction::misfit;
 use super::name::displayed;
-use super::{KnownDevice, KnownName, Vendor, contradiction, known_devices, look_up};
+use super::{KnownDevice, Vendor, contradiction, known_devices, look_up};
 
 /// A given name with its known device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
     /// The displayed name: see [`displayed`].
     pub text: String,
-    pub found: Option<KnownName>,
+    pub device: Option<&'static KnownDevice>,
+    /// True if the name only looks like the device's.
+    pub look_alike: bool,
 }
 
 impl Named {
     fn new(name: &str) -> Option<Self> {
-        let text = displayed(name);
-        (!text.is_empty()).then(|| Self { found: look_up(name), text })
-    }
-
-    pub fn device(&self) -> Option<&'static KnownDevice> {
-        self.found.map(|found| found.device)
+        let (text, found) = (displayed(name), look_up(name));
+        let (device, look_alike) = (found.map(|(device, _)| device), found.is_some_and(|(_, look_alike)| look_alike));
+        (!text.is_empty()).then_some(Self { text, device, look_alike })
     }
 }
 
@@ -68,7 +67,7 @@ impl DeviceIdentity {
             (None, Some(name)) if contradiction.is_none() => Some((DeviceSource::Claimed, name)),
             (None, _) => None,
         };
-        let misfit = named.and_then(|(_, name)| misfit(record, name.device()?));
+        let misfit = named.and_then(|(_, name)| misfit(record, name.device?));
         let (source, (mut key, mut label)) = match named {
             Some(_) if misfit.is_some() => (DeviceSource::Masked, unknown_group(&reported)),
             Some((source, name)) => (source, named_group(source, name)),
@@ -93,7 +92,7 @@ impl Reported {
     }
 
     pub fn device(&self) -> Option<&'static KnownDevice> {
-        self.name.as_ref().and_then(Named::device)
+        self.name.as_ref().and_then(|name| name.device)
     }
 
     pub(crate) fn vendor_name(&self) -> Option<&'static str> {
@@ -119,7 +118,7 @@ fn is_masked(adapter: &Adapter) -> bool {
 
 /// Returns the key and the label of a device with this name, as the next functions do of others.
 fn named_group(source: DeviceSource, name: &Named) -> (String, String) {
-    match name.device() {
+    match name.device {
         Some(device) => (slug(&device.name), device.name.clone()),
         None => (slug(&format!("{} {}", source.name(), name.text)), name.text.clone()),
     }
@@ -141,7 +140,7 @@ fn masked_group(reported: &Reported, software: bool) -> (String, String) {
     }
     let label = match program_of_architecture(&reported.architecture) {
         Some(program) => program.to_owned(),
-        None => HiddenDevice { told: words.join(", ") }.to_string(),
+        None => hidden_device(&words.join(", ")),
     };
     (slug(&format!("masked {}", words.join(" "))), label)
 }

@@ -8,23 +8,15 @@ use serde::Deserialize;
 
 use super::name::{comparable, look};
 
-/// Table entry of a name.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct KnownName {
-    pub device: &'static KnownDevice,
-    /// True if the name has look-alike letters, such as O for zero. It counts as the device that readers see.
-    pub look_alike: bool,
-}
-
 /// Entries of the table by normalized name and by appearance.
-struct Index {
+struct NameIndex {
     comparable: HashMap<String, &'static KnownDevice>,
     looks: HashMap<String, &'static KnownDevice>,
 }
 
-static INDEX: LazyLock<Index> = LazyLock::new(|| {
+static INDEX: LazyLock<NameIndex> = LazyLock::new(|| {
     let named = || known_devices().iter().flat_map(|device| names(device).map(move |name| (name, device)));
-    Index {
+    NameIndex {
         comparable: named().map(|(name, device)| (comparable(name), device)).collect(),
         looks: named().map(|(name, device)| (look(name), device)).collect(),
     }
@@ -34,13 +26,14 @@ fn names(device: &KnownDevice) -> impl Iterator<Item = &str> {
     std::iter::once(device.name.as_str()).chain(device.aliases.iter().map(String::as_str))
 }
 
-/// Returns the GPU of a name as written by drivers or people. Firefox's `…, or similar` hides the GPU.
-pub fn look_up(name: &str) -> Option<KnownName> {
+/// Returns the GPU of a name as written by drivers or people, and true if the name has look-alike letters, such as O for
+/// zero. It counts as the device that readers see. Firefox's `…, or similar` hides the GPU.
+pub fn look_up(name: &str) -> Option<(&'static KnownDevice, bool)> {
     if name.to_lowercase().contains("or similar") {
         return None;
     }
-    let exact = INDEX.comparable.get(&comparable(name)).map(|device| KnownName { device, look_alike: false });
-    exact.or_else(|| INDEX.looks.get(&look(name)).map(|device| KnownName { device, look_alike: true }))
+    let exact = INDEX.comparable.get(&comparable(name)).map(|device| (*device, false));
+    exact.or_else(|| INDEX.looks.get(&look(name)).map(|device| (*device, true)))
 }
 
 #[derive(Deserialize)]
@@ -172,7 +165,7 @@ mod tests {
     use super::*;
 
     fn found(name: &str) -> Option<(&'static str, bool)> {
-        look_up(name).map(|found| (found.device.name.as_str(), found.look_alike))
+        look_up(name).map(|(device, look_alike)| (device.name.as_str(), look_alike))
     }
 
     #[test]

@@ -15,4 +15,4 @@ pub(crate) mod testing;
 pub use class::{DeviceClass, class_of, is_software};
 pub use contradiction::contradiction;
 pub use identity::DeviceIdentity;
-pub use lookup::{KnownDevice, KnownName, Vendor, known_devices, look_up};
+pub use lookup::{KnownDevice, Vendor, known_devices, look_up};

@@ -70,11 +70,11 @@ impl ServerKey {
             (None, None) => return Err(KeyError::NoFile),
         };
         let text = text.trim();
-        match text.len() {
-            characters if characters < MIN_CHARACTERS => {
-                Err(KeyError::Short { file: file.filter(|_| given.is_none()).map(Path::to_owned), characters })
-            }
-            _ => Ok(Self(text.as_bytes().into())),
+        let (characters, file) = (text.len(), file.filter(|_| given.is_none()).map(Path::to_owned));
+        if characters < MIN_CHARACTERS {
+            Err(KeyError::Short { file, characters })
+        } else {
+            Ok(Self(text.as_bytes().into()))
         }
     }
 
@@ -85,7 +85,7 @@ impl ServerKey {
 
     /// Returns the nonce of an announced run: an HMAC of all its promises. A reader of the database cannot compute it.
     pub(crate) fn nonce(&self, of: &Started) -> String {
-        secrets::hex(&self.code(&[
+        results::hex(&self.code(&[
             b"announcement",
             of.run_id.as_bytes(),
             &of.seed.to_le_bytes(),
@@ -99,12 +99,12 @@ impl ServerKey {
 
     /// Returns the deletion secret of an import with an idempotency key. Equal arguments give the same secret.
     pub(crate) fn import_secret(&self, idempotency_key: &str, fingerprint: &str) -> String {
-        secrets::hex(&self.code(&[b"import", idempotency_key.as_bytes(), fingerprint.as_bytes()]))
+        results::hex(&self.code(&[b"import", idempotency_key.as_bytes(), fingerprint.as_bytes()]))
     }
 
     /// Returns the id and deletion secret of a comparison with an idempotency key, equal for equal arguments.
     pub(crate) fn comparison(&self, idempotency_key: &str, digest: &str) -> (String, String) {
-        let part = |what: &[u8]| secrets::hex(&self.code(&[what, idempotency_key.as_bytes(), digest.as_bytes()]));
+        let part = |what: &[u8]| results::hex(&self.code(&[what, idempotency_key.as_bytes(), digest.as_bytes()]));
         (part(b"comparison id")[..2 * RUN_ID_BYTES].to_owned(), part(b"comparison secret"))
     }
 
@@ -197,7 +197,7 @@ impl<'a> TrainingKey<'a> {
     /// Returns the word from which the draws inside segments are derived, from the hash of the last commitment.
     pub(crate) fn word_of_draws(&self, last_sha256: &str) -> String {
         let parts = [b"draw".as_slice(), self.run_id.as_bytes(), self.workload.as_bytes(), last_sha256.as_bytes()];
-        crate::secrets::hex(&self.key.code(&parts))
+        results::hex(&self.key.code(&parts))
     }
 
     fn beacon(&self, segment: u32, basis: &[&[u8]]) -> Beacon {

@@ -5,9 +5,8 @@
 use std::net::IpAddr;
 
 use hmac::{Hmac, KeyInit, Mac};
+use results::hex;
 use sha2::Sha256;
-
-use crate::secrets::hex;
 
 /// Size of a pseudonym in bytes (16 hexadecimal digits), so that two submitters of a day never collide by chance.
 const WORD_BYTES: usize = 8;

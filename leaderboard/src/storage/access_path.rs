@@ -89,7 +89,7 @@ impl Conditions<'_> {
     }
 
     fn condition(&self, filter: Filter, checked: bool, statement: &mut Statement) -> Option<String> {
-        let mut equals = |name: &str, word: &str| format!("{} = {}", text_column(name, checked), statement.text(word));
+        let mut equals = |name: &str, word: &str| format!("{} = {}", text_column(name, checked), statement.value(word));
         match filter {
             Filter::Workload => self.workload.map(|workload| equals("workload", workload)),
             Filter::Device => self.device.map(|device| equals("device_key", device)),
@@ -100,7 +100,7 @@ impl Conditions<'_> {
                 let submitted = number_column("submitted_unix_seconds", checked);
                 let bounds = [(">=", self.since), ("<", self.before)];
                 let bounds = bounds.into_iter().filter_map(|(sign, bound)| Some((sign, bound?)));
-                let bounds = bounds.map(|(sign, bound)| format!("{submitted} {sign} {}", statement.number(bound)));
+                let bounds = bounds.map(|(sign, bound)| format!("{submitted} {sign} {}", statement.value(bound)));
                 Some(bounds.collect::<Vec<_>>().join(" AND ")).filter(|bounds| !bounds.is_empty())
             }
             Filter::Figure => self.has(filter).then(|| "seconds_to_target IS NOT NULL".to_owned()),
@@ -226,7 +226,7 @@ fn columns(order: RunSort, prefix: &str) -> String {
 
 /// Returns the condition that a result comes after a place, or else not after it. An index finds the first column.
 fn compare(order: RunSort, key: &RowKey, until: bool, checked: bool, statement: &mut Statement) -> String {
-    let (number, run_id) = (statement.number(key.number), statement.text(&key.run_id));
+    let (number, run_id) = (statement.value(key.number), statement.value(key.run_id.as_str()));
     let first = number_column(first_column(order), checked);
     let (by_number, by_run) = match (order, until) {
         (RunSort::Newest, false) => ("<", ">"),
@@ -234,12 +234,12 @@ fn compare(order: RunSort, key: &RowKey, until: bool, checked: bool, statement: 
         (RunSort::Oldest, false) => (">", "<"),
         (RunSort::Oldest, true) => ("<", ">="),
         (RunSort::Fastest | RunSort::Accuracy | RunSort::TimeToAccuracy, until) => {
-            let submitted = statement.number(key.submitted_unix_seconds);
+            let submitted = statement.value(key.submitted_unix_seconds);
             let sign = if until { "<=" } else { ">" };
             return format!("({first}, submitted_unix_seconds, run_id) {sign} ({number}, {submitted}, {run_id})");
         }
     };
-    let workload = statement.text(&key.workload);
+    let workload = statement.value(key.workload.as_str());
     format!(
         "{first} {by_number}= {number} AND ({first} {by_number} {number} \
          OR (run_id, workload) {by_run} ({run_id}, {workload}))"

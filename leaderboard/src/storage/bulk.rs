@@ -5,9 +5,9 @@ use sqlx::{AssertSqlSafe, Row};
 use super::run_rows::RunRows;
 use super::started::{count_announced, count_finished};
 use super::values::Statement;
-use super::{NewRun, Result, Storage, export, figures, list, moderation, started};
+use super::{Database, NewRun, Result, export, figures, list, moderation, started};
 
-impl Storage {
+impl Database {
     pub(crate) async fn store_all(&self, runs: &[NewRun<'_>]) -> Result<()> {
         let mut transaction = self.writing().await?;
         for run in runs {

@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::moderation::{Occasion, log};
 use super::values::{KEEP, execute, insert, scalar, sql};
-use super::{Result, Storage};
+use super::{Database, Result};
 
-impl Storage {
+impl Database {
     /// Stores a comparison. Returns `false` if there is already one with this id.
     pub(crate) async fn keep_comparison(
         &self,

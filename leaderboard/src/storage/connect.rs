@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use super::address::DatabaseAddress;
 use super::values::sql;
 use super::writing::LogSync;
-use super::{Result, Storage, StorageError};
+use super::{Database, Result, StorageError};
 
 /// Timeout of a writer's turn and of a connection from the pool.
 pub(super) const WRITER_PATIENCE: Duration = Duration::from_secs(10);
@@ -112,12 +112,12 @@ impl Connector {
         Ok(connection)
     }
 
-    pub(super) fn storage(self) -> Storage {
+    pub(super) fn storage(self) -> Database {
         let pool = self.pool(self.dialect.connections);
         // A commit invalidates the page caches of all other connections to SQLite. The only writer keeps its own.
         let writer = if self.dialect.writers == 1 { self.pool(1) } else { pool.clone() };
         let log_sync = self.file.as_deref().map(LogSync::of);
-        Storage {
+        Database {
             pool,
             writer,
             turns: Arc::new(Semaphore::new(self.dialect.writers)),
@@ -223,7 +223,7 @@ pub(super) async fn missing(connection: &mut AnyConnection) -> Result<Vec<String
         .collect())
 }
 
-impl Storage {
+impl Database {
     pub(crate) async fn copy_to(&self, file: &Path) -> Result<()> {
         let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
         // An empty file counts as a new one, and keeps its permissions.

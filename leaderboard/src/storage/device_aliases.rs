@@ -9,7 +9,7 @@ use sqlx::AnyConnection;
 
 use super::moderation::{ModerationError, Occasion, log};
 use super::values::{execute, scalar, tuple};
-use super::{Result, Storage};
+use super::{Database, Result};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Merged {
@@ -18,7 +18,7 @@ pub(crate) struct Merged {
     pub(crate) runs: u64,
 }
 
-impl Storage {
+impl Database {
     pub(crate) async fn merge_devices(&self, from: &str, into: &str, occasion: Occasion<'_>) -> Result<Merged> {
         let mut transaction = self.writing().await?;
         sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await?;

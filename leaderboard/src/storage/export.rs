@@ -8,7 +8,7 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 
 use super::values::{being_verified, read, sql, tuple};
-use super::{Result, Storage, StorageError};
+use super::{Database, Result, StorageError};
 
 pub(crate) struct Place {
     submitted_unix_seconds: f64,
@@ -45,7 +45,7 @@ const LISTED_AFTER: &str = "SELECT run_id, workload, summary FROM results WHERE 
 const LISTED_OF: &str = "SELECT run_id, workload, summary FROM results WHERE run_id = $1";
 const NAMED: &str = exported!("run_id = $1");
 
-impl Storage {
+impl Database {
     /// Returns a run that is not hidden, as it was uploaded.
     pub(crate) async fn uploaded_run(&self, run_id: &str) -> Result<Option<StoredRun>> {
         let Some(row) = sql!(NAMED, [run_id]).fetch_optional(&self.pool).await? else { return Ok(None) };

@@ -10,7 +10,7 @@ use sqlx::Row;
 
 use super::trust::mark;
 use super::values::{execute, insert, read, scalar, sql, tuple};
-use super::{Result, Storage, StorageError};
+use super::{Database, Result, StorageError};
 use crate::figures::{DeviceFigure, MadeFigure, figures_of};
 use crate::ranking::{Histogram, has_place};
 
@@ -83,7 +83,7 @@ macro_rules! bound {
     };
 }
 
-impl Storage {
+impl Database {
     /// Returns the first lines of the tables of these workloads and the tables' sizes, from one snapshot.
     pub(crate) async fn fastest(
         &self,
@@ -193,7 +193,7 @@ struct CompletionOf {
     completion: Completion,
 }
 
-impl Storage {
+impl Database {
     /// Refreshes all stale metrics. After a failure they stay marked for [`Self::refresh_regularly`].
     pub(crate) async fn refresh_figures(&self) {
         if let Err(cause) = self.try_refresh().await {

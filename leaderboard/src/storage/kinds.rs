@@ -84,7 +84,8 @@ impl KindFilter {
             return Ok(None);
         }
         let mut statement = Statement::default();
-        let equals = |(column, word): &(&str, String)| format!("CAST({column} AS TEXT) = {}", statement.text(word));
+        let equals =
+            |(column, word): &(&str, String)| format!("CAST({column} AS TEXT) = {}", statement.value(word.as_str()));
         let conditions: Vec<String> = self.0.iter().map(equals).collect();
         statement.sql = format!(
             "SELECT string_agg(CAST(kind AS TEXT), ',') AS numbers FROM kinds WHERE {}",

@@ -11,7 +11,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use super::access_path::{AccessPath, Conditions, RowKey, ScanRange, first_column};
 use super::kinds::KindFilter;
 use super::values::{Statement, as_flag, fields, read, sql};
-use super::{Result, Storage};
+use super::{Database, Result};
 use crate::figures::DeviceDescription;
 use crate::ranking::{Category, ProvenRun};
 
@@ -54,14 +54,6 @@ pub(crate) struct ListPage {
     pub(crate) next: Option<(RowKey, u64)>,
 }
 
-struct ListPlan {
-    path: AccessPath,
-    /// Limit of the scan, for paths with many results that may not belong to the list.
-    scan_limit: Option<u64>,
-    /// Rows of the list, up to a limit; `None` if counting would take too long.
-    total: Option<u64>,
-}
-
 const SHOWN: &str = concat!(
     "SELECT runs.run_id, results.workload, runs.backend, runs.adapter AS adapter_json, runs.claimed_name, \
      runs.client AS _client, results.batch_size, results.precision, runs.tier, results.submitted_unix_seconds, \
@@ -79,7 +71,7 @@ pub(super) const DEVICE: &str = "SELECT runs.device_key AS key, device_source AS
      FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
      WHERE runs.device_key = $1 AND tier <> 'hidden' ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1";
 
-impl Storage {
+impl Database {
     pub(crate) async fn list(&self, query: &ListQuery) -> Result<ListPage> {
         self.list_within(query, Bounds::default()).await
     }
@@ -98,11 +90,11 @@ impl Storage {
         if conditions.kinds.as_ref().is_some_and(String::is_empty) {
             return Ok(ListPage::default());
         }
-        let plan = choose_path(&mut transaction, &conditions, bounds).await?;
+        let (path, scan_limit, total) = choose_path(&mut transaction, &conditions, bounds).await?;
         let after = query.after.as_ref();
         // One more row shows whether there is a next page.
         let part = (query.skip, query.limit + 1);
-        let scans = match plan.scan_limit {
+        let scans = match scan_limit {
             Some(most) => vec![Some((most / FIRST_PART).max(1)), Some(most)],
             None => vec![None],
         };
@@ -113,7 +105,7 @@ impl Storage {
                 None => None,
             };
             let range = ScanRange { after, until: until.as_ref(), limit: bounds.few };
-            rows = conditions.rows(plan.path, range, part, SHOWN).query().fetch_all(&mut *transaction).await?;
+            rows = conditions.rows(path, range, part, SHOWN).query().fetch_all(&mut *transaction).await?;
             is_full = rows.len() as u64 > query.limit;
             if is_full || until.is_none() {
                 break;
@@ -127,7 +119,7 @@ impl Storage {
                 let mut skip = 0;
                 if query.skip > 0 && row.is_none() {
                     let range = ScanRange { after, until: Some(&until), limit: bounds.few };
-                    let met = count(&mut transaction, &conditions.count_matching(plan.path, range)).await?;
+                    let met = count(&mut transaction, &conditions.count_matching(path, range)).await?;
                     skip = query.skip.saturating_sub(met);
                 }
                 Some((until, skip))
@@ -135,7 +127,7 @@ impl Storage {
             _ => None,
         };
         let before = if rows.is_empty() { 0 } else { query.skip };
-        let (total, more_than_total) = match plan.total {
+        let (total, more_than_total) = match total {
             Some(total) => (total.min(bounds.few), total > bounds.few),
             None => (before + rows.len() as u64, next.is_some() || query.after.is_some()),
         };
@@ -169,8 +161,14 @@ fn run_row(row: &AnyRow) -> Result<RunRow> {
     Ok(from_value(Value::Object(fields))?)
 }
 
-/// Chooses the first filter that matches few results, or else the order of the list.
-async fn choose_path(connection: &mut AnyConnection, conditions: &Conditions<'_>, bounds: Bounds) -> Result<ListPlan> {
+/// Chooses the first filter that matches few results, or else the order of the list. Also returns the limit of the scan,
+/// if many results of the path may not belong to the list, and the rows of the list, up to a limit; absent if counting
+/// would take too long.
+async fn choose_path(
+    connection: &mut AnyConnection,
+    conditions: &Conditions<'_>,
+    bounds: Bounds,
+) -> Result<(AccessPath, Option<u64>, Option<u64>)> {
     let mut total = None;
     for path in conditions.filter_paths() {
         let length = count(connection, &conditions.path_length(path, bounds.few + 1)).await?;
@@ -178,7 +176,7 @@ async fn choose_path(connection: &mut AnyConnection, conditions: &Conditions<'_>
             let covers_all = conditions.covers_all(path);
             let matching = conditions.count_matching(path, ScanRange { limit: bounds.few, ..ScanRange::default() });
             let total = if covers_all { length } else { count(connection, &matching).await? };
-            return Ok(ListPlan { path, scan_limit: None, total: Some(total) });
+            return Ok((path, None, Some(total)));
         }
         if conditions.covers_all(path) {
             total = Some(length);
@@ -190,7 +188,7 @@ async fn choose_path(connection: &mut AnyConnection, conditions: &Conditions<'_>
     }
     // If each result on the path belongs to the list, no more are scanned than shown.
     let scan_limit = (!conditions.covers_all(path)).then_some(bounds.scanned);
-    Ok(ListPlan { path, scan_limit, total })
+    Ok((path, scan_limit, total))
 }
 
 /// Returns the last place if `most` results are scanned in the order of the list, or `None` if the list ends earlier.
@@ -277,7 +275,7 @@ pub(crate) struct HistoryPart {
     pub(crate) older_left_out: bool,
 }
 
-impl Storage {
+impl Database {
     pub(crate) async fn history(&self, device: &str, class: &'static str, category: &Category) -> Result<HistoryPart> {
         let mut transaction = self.reading().await?;
         let version = category.suite.version.to_string();

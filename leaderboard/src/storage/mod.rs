@@ -40,12 +40,12 @@ pub(crate) use runs::{Acceptance, NewRun, StandingRun, WorkloadRate};
 pub(crate) use started::Submitter;
 pub(crate) use trouble::DatabaseTrouble;
 pub(crate) use trust::Own;
-pub(crate) use verifications::{Candidates, Conclusion, Replays, Verification};
+pub(crate) use verifications::{Candidates, Conclusion, Verification};
 use writing::LogSync;
 
 /// Connections to the database. Clones share them.
 #[derive(Clone)]
-pub(crate) struct Storage {
+pub(crate) struct Database {
     pool: AnyPool,
     /// Pool of the only connection that writes to SQLite. For PostgreSQL it equals `pool`.
     writer: AnyPool,
@@ -90,7 +90,7 @@ pub enum StorageError {
     Refused(#[from] ModerationError),
 }
 
-impl Storage {
+impl Database {
     /// Opens the database, creates a missing file, and upgrades its tables.
     pub(crate) async fn open(address: &DatabaseAddress) -> Result<Self> {
         let connector = Connector::to(address, true)?;

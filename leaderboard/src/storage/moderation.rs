@@ -8,7 +8,7 @@ use sqlx::AnyConnection;
 
 use super::trust::{Trust, Word, mark};
 use super::values::{as_flag, insert, read, scalar, sql};
-use super::{Result, Storage, trust};
+use super::{Database, Result, trust};
 
 const DEFAULT_ENTRIES: u32 = 100;
 const MAX_COUNTED: i64 = 10_000;
@@ -72,7 +72,7 @@ pub(crate) struct TierChange {
     pub(crate) now: Tier,
 }
 
-impl Storage {
+impl Database {
     /// Sets the tier of all of these runs, or of none if one is refused. Without a `tier`, each gets the one back that it
     /// has earned.
     pub(crate) async fn moderate(

@@ -3,23 +3,20 @@
 use results::api::Tier;
 use results::{Outcome, obstacle};
 use serde_json::{Value as Json, json};
-use sqlx::AnyConnection;
+use sqlx::{AnyConnection, Row};
 
 use super::Result;
 use super::kinds::ResultKind;
 use super::runs::NewRun;
 use super::trust::place;
-use super::values::{insert, scalar};
+use super::values::{bind, insert};
 use crate::devices::{DeviceIdentity, class_of};
 use crate::proof::is_provable;
 
 pub(super) struct RunRows<'a> {
     run: &'a NewRun<'a>,
-    identity: DeviceIdentity,
-    notes: String,
-    adapter: String,
-    client: String,
-    record: String,
+    /// Values of [`INSERT_RUN`].
+    values: Vec<Json>,
     /// Rows of the completed workloads without their device, which may be merged. The others remain in the record.
     results: Vec<Json>,
     kinds: Vec<ResultKind>,
@@ -37,20 +34,39 @@ const INSERT_RUN: &str = "INSERT INTO runs (suite_name, suite_version, client_ki
 
 impl<'a> RunRows<'a> {
     pub(super) fn of(run: &'a NewRun<'a>) -> Result<Self> {
-        let record = run.record;
-        let mut rows = Self {
-            run,
-            identity: DeviceIdentity::of(record),
-            notes: serde_json::to_string(&run.verdict.notes)?,
-            adapter: serde_json::to_string(&record.device.adapter)?,
-            client: serde_json::to_string(&record.provenance.client)?,
-            record: serde_json::to_string(record)?,
-            results: Vec::new(),
-            kinds: Vec::new(),
-        };
+        let (record, device) = (run.record, &run.record.device);
+        let identity = DeviceIdentity::of(record);
+        let vendor = identity.reported.vendor_name();
+        let values = json!([
+            record.suite.name,
+            record.suite.version,
+            record.provenance.client.kind.name(),
+            class_of(record).name(),
+            identity.key,
+            identity.label,
+            identity.source.name(),
+            identity.inferred,
+            vendor,
+            run.run_id,
+            run.verdict.tier.name(),
+            run.verdict.notes,
+            run.submitted_unix_seconds,
+            run.fingerprint,
+            record.is_standard(),
+            device.adapter.software,
+            device.backend,
+            device.adapter,
+            record.provenance.client,
+            device.claimed_name,
+            serde_json::to_string(record)?,
+            run.submitter.word,
+            run.submitter.day,
+        ]);
+        let Json::Array(values) = values else { unreachable!("it is a list") };
+        let mut rows = Self { run, values, results: Vec::new(), kinds: Vec::new() };
         for (place, of) in record.workloads.iter().enumerate().filter(|(_, of)| of.outcome == Outcome::Completed) {
             let summary = run.listed.get(place).unwrap_or(&of.summary);
-            let kind = ResultKind::of(record, of, run.verdict.tier, rows.identity.reported.vendor_name());
+            let kind = ResultKind::of(record, of, run.verdict.tier, vendor);
             rows.results.push(json!({
                 "run_id": run.run_id, "workload": of.workload, "backend": record.device.backend, "kind": kind.number(),
                 "batch_size": of.settings.batch_size, "precision": of.settings.precision,
@@ -72,37 +88,9 @@ impl<'a> RunRows<'a> {
 
     /// Inserts the run. Returns its device, or `None` if a run with the same fingerprint is stored.
     pub(super) async fn insert_run(&self, connection: &mut AnyConnection) -> Result<Option<String>> {
-        let (run, record, identity) = (self.run, self.run.record, &self.identity);
-        let device = &record.device;
-        let insert = scalar!(
-            INSERT_RUN,
-            [
-                &record.suite.name,
-                i64::from(record.suite.version),
-                record.provenance.client.kind.name(),
-                class_of(record).name(),
-                &identity.key,
-                &identity.label,
-                identity.source.name(),
-                &identity.inferred,
-                identity.reported.vendor_name(),
-                run.run_id,
-                run.verdict.tier.name(),
-                &self.notes,
-                run.submitted_unix_seconds,
-                run.fingerprint,
-                record.is_standard(),
-                device.adapter.software,
-                &device.backend,
-                &self.adapter,
-                &self.client,
-                &device.claimed_name,
-                &self.record,
-                &run.submitter.word,
-                run.submitter.day
-            ]
-        );
-        Ok(insert.fetch_optional(connection).await?)
+        let insert = self.values.iter().fold(sqlx::query(INSERT_RUN), bind);
+        let row = insert.fetch_optional(connection).await?;
+        Ok(row.map(|row| row.try_get("device_key")).transpose()?)
     }
 
     pub(super) async fn insert_results(&self, connection: &mut AnyConnection, device: &str) -> Result<()> {

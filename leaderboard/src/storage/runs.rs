@@ -11,7 +11,7 @@ use super::run_rows::RunRows;
 use super::started::{Submitter, count_finished};
 use super::values::{being_verified, execute, scalar, sql, tuple};
 use super::verifications::queue;
-use super::{Result, Storage, verifications};
+use super::{Database, Result, verifications};
 
 pub(crate) struct NewRun<'a> {
     pub(crate) run_id: &'a str,
@@ -49,7 +49,7 @@ pub(crate) struct StoredRow {
     pub(crate) fingerprint: String,
 }
 
-impl Storage {
+impl Database {
     /// Stores a run with its results and its secret, or nothing at all.
     pub(crate) async fn accept(&self, run: &NewRun<'_>) -> Result<Acceptance> {
         let rows = RunRows::of(run)?;
@@ -151,7 +151,7 @@ async fn insert_secret(connection: &mut AnyConnection, run_id: &str, hash: &str)
     Ok(())
 }
 
-impl Storage {
+impl Database {
     /// Takes bytes from a day's budget for imports before the record is stored. Returns `false` if fewer are left.
     pub(crate) async fn take_import_bytes(&self, day: i64, bytes: u64, most: u64) -> Result<bool> {
         let (bytes, most) = (i64::try_from(bytes)?, i64::try_from(most)?);
@@ -199,7 +199,7 @@ pub(crate) struct WorkloadRate {
     pub(crate) rate: f64,
 }
 
-impl Storage {
+impl Database {
     pub(crate) async fn standing_run(&self, run_id: &str) -> Result<Option<StandingRun>> {
         let Some(run) = self.row(sql!(RUN, [run_id])).await? else { return Ok(None) };
         Ok(Some(StandingRun { rates: self.rows(sql!(RATES, [run_id])).await?, ..run }))

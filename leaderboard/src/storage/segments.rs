@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::started::KEPT_SECONDS;
 use super::values::{KEEP, as_flag, execute, insert, read, sql, tuple};
-use super::{Result, Storage};
+use super::{Database, Result};
 use crate::proof::{BegunProof, SeenLap, SeenSegment, SeenWorkload, SurroundingSegments};
 
 // The tables of a history. Rows are in the order of the second column.
@@ -41,7 +41,7 @@ const LAP_OF_SEGMENT: &str = concat!(
     " FROM laps WHERE run_id = $1 AND workload = $2 AND first_segment <= $3 ORDER BY first_segment DESC LIMIT 1"
 );
 
-impl Storage {
+impl Database {
     pub(crate) async fn seen(&self, run_id: &str) -> Result<Vec<SeenWorkload>> {
         Ok(self.seen_of(run_id, None).await?.into_values().collect())
     }
@@ -155,7 +155,7 @@ const WAITING: &str = "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) AS of_all,
 const FORGETTABLE: &str = "SELECT laps.run_id, laps.workload FROM started_runs \
      JOIN laps ON laps.run_id = started_runs.run_id WHERE expires_unix_seconds < $1 LIMIT 1";
 
-impl Storage {
+impl Database {
     /// Stores a state in base64 and its size in bytes, unless it is stored already.
     pub(crate) async fn show(
         &self,
@@ -225,14 +225,14 @@ mod tests {
     const WORKLOAD: &str = "keras-mnist-mlp";
     const EXPIRES: f64 = 1000.0;
 
-    async fn with_run(folder: &std::path::Path) -> Storage {
-        let storage = Storage::open(&DatabaseAddress::File(folder.join("segments.sqlite"))).await.unwrap();
+    async fn with_run(folder: &std::path::Path) -> Database {
+        let storage = Database::open(&DatabaseAddress::File(folder.join("segments.sqlite"))).await.unwrap();
         let run = Started { prefix: Some("prefix".to_owned()), ..started("run") };
         assert!(storage.start(&run, None).await.unwrap());
         storage
     }
 
-    async fn keep(storage: &Storage) -> SeenWorkload {
+    async fn keep(storage: &Database) -> SeenWorkload {
         let seen = seen(&[2], 10);
         assert!(storage.open_lap("run", WORKLOAD, &seen.laps[0]).await.unwrap());
         for (number, segment) in (0..).zip(&seen.segments) {

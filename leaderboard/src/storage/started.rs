@@ -3,7 +3,7 @@ use serde_json::json;
 use sqlx::AnyConnection;
 
 use super::values::{as_flag, execute, insert, scalar, sql};
-use super::{Result, Storage};
+use super::{Database, Result};
 use crate::limits::day_of;
 use crate::proof::Started;
 use crate::ranking::SubmitterSalt;
@@ -30,7 +30,7 @@ impl Started {
     }
 }
 
-impl Storage {
+impl Database {
     /// Stores an announced run, unless `most` are open, and deletes some runs that expired long ago.
     pub(crate) async fn start(&self, run: &Started, most: Option<u32>) -> Result<bool> {
         let mut transaction = self.writing().await?;
@@ -83,7 +83,7 @@ pub(crate) struct Submitter {
     pub(crate) day: i64,
 }
 
-impl Storage {
+impl Database {
     /// Returns the salt of a day. The first call creates it for all servers.
     pub(crate) async fn submitter_salt(&self, day: i64) -> Result<SubmitterSalt> {
         if let Some(salt) = self.salt_of(day).await? {
@@ -152,7 +152,7 @@ mod tests {
     #[tokio::test]
     async fn expired_rows_are_deleted_in_portions_oldest_first() {
         let folder = tempfile::tempdir().unwrap();
-        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("expired.sqlite"))).await.unwrap();
+        let storage = Database::open(&DatabaseAddress::File(folder.path().join("expired.sqlite"))).await.unwrap();
         // They expired more than a week ago.
         let fill = "WITH RECURSIVE numbers (number) \
              AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \

@@ -82,14 +82,14 @@ mod tests {
     use super::*;
     use crate::error::ApiError;
     use crate::proof::testing::started;
-    use crate::storage::{DatabaseAddress, Storage};
+    use crate::storage::{Database, DatabaseAddress};
 
-    async fn announce(storage: &Storage, letters: usize) -> Result<(), StorageError> {
+    async fn announce(storage: &Database, letters: usize) -> Result<(), StorageError> {
         storage.start(&started(&"r".repeat(letters)), None).await.map(|_announced| ())
     }
 
     /// Executes a statement on all connections of the pools.
-    async fn say(storage: &Storage, statement: &'static str) {
+    async fn say(storage: &Database, statement: &'static str) {
         for pool in [&storage.pool, &storage.writer] {
             let mut connections = Vec::new();
             for _ in 0..pool.options().get_max_connections() {
@@ -108,7 +108,7 @@ mod tests {
         ] {
             let folder = tempfile::tempdir().unwrap();
             let address = DatabaseAddress::File(folder.path().join("trouble.sqlite"));
-            let storage = Storage::open(&address).await.unwrap();
+            let storage = Database::open(&address).await.unwrap();
             say(&storage, trouble).await;
             let refused = ApiError::from(announce(&storage, 100_000).await.unwrap_err());
             assert_eq!(refused.code(), code);
@@ -127,7 +127,7 @@ mod tests {
     async fn writes_last_after_sqlite_has_rolled_a_transaction_back() {
         let folder = tempfile::tempdir().unwrap();
         let address = DatabaseAddress::File(folder.path().join("ended.sqlite"));
-        let storage = Storage::open(&address).await.unwrap();
+        let storage = Database::open(&address).await.unwrap();
         let ends = ["INSERT OR ROLLBACK INTO once VALUES (1), (1)", "INSERT INTO raised VALUES (1)", "ROLLBACK"];
         for (letters, end) in (1..).zip(ends) {
             let mut transaction = storage.writer.begin().await.unwrap();
@@ -143,7 +143,7 @@ mod tests {
             // The driver still counts a transaction that no longer exists.
             drop(transaction);
             announce(&storage, letters).await.unwrap();
-            let other = Storage::open(&address).await.unwrap();
+            let other = Database::open(&address).await.unwrap();
             assert!(other.started(&"r".repeat(letters)).await.unwrap().is_some(), "lost after {end}");
             other.close().await;
         }

@@ -9,7 +9,7 @@ use sqlx::{AnyConnection, Row};
 use super::runs::hold;
 use super::values::{execute, read, scalar, sql};
 use super::writing::Writing;
-use super::{Result, Storage, kinds};
+use super::{Database, Result, kinds};
 use crate::secrets::random_word;
 
 /// The tier that a run has earned by the rules and its verification, without decisions of moderators.
@@ -127,7 +127,7 @@ async fn place_results(
     Ok(device.fetch_optional(connection).await?)
 }
 
-impl Storage {
+impl Database {
     /// Commits a transaction after it has marked the metrics of these devices as outdated, and refreshes them.
     pub(super) async fn commit_with_stale(
         &self,

@@ -6,7 +6,7 @@ use sqlx::any::{AnyArguments, AnyRow, AnyTypeInfoKind};
 use sqlx::query::Query;
 use sqlx::{Any, AssertSqlSafe, Column, Row, ValueRef};
 
-use super::{Result, Storage};
+use super::{Database, Result};
 
 /// Selects a condition as 0 or 1: the driver refuses SQLite's BOOLEAN columns.
 macro_rules! as_flag {
@@ -84,7 +84,7 @@ pub(super) fn fields(row: &AnyRow) -> Result<Map<String, Json>> {
     Ok(fields)
 }
 
-impl Storage {
+impl Database {
     /// Reads the first row of a query, as [`read`] does.
     pub(super) async fn row<T: DeserializeOwned>(&self, query: AnyQuery<'_>) -> Result<Option<T>> {
         query.fetch_optional(&self.pool).await?.as_ref().map(read).transpose()
@@ -105,59 +105,47 @@ pub(super) fn insert(table: &str, row: &Json, if_it_exists: &str) -> AnyQuery<'s
     let places: Vec<String> = (1..=fields.len()).map(|place| format!("${place}")).collect();
     let (columns, places) = (columns.join(", "), places.join(", "));
     let query = sqlx::query(AssertSqlSafe(format!("INSERT INTO {table} ({columns}) VALUES ({places}) {if_it_exists}")));
-    fields.into_iter().fold(query, |query, (_, value)| match value {
+    fields.into_iter().fold(query, |query, (_, value)| bind(query, value))
+}
+
+/// Binds a value. An absent one is a text.
+pub(super) fn bind(query: AnyQuery<'static>, value: &Json) -> AnyQuery<'static> {
+    match value {
+        Json::Null => query.bind(None::<String>),
         Json::Bool(flag) => query.bind(*flag),
         Json::String(text) => query.bind(text.clone()),
         Json::Number(number) if number.is_f64() => query.bind(number.as_f64()),
         Json::Number(number) => query.bind(number.as_i64()),
         value => query.bind(value.to_string()),
-    })
+    }
 }
 
 pub(super) const KEEP: &str = "ON CONFLICT DO NOTHING";
-
-/// A parameter of a [`Statement`].
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Parameter {
-    Text(String),
-    Number(f64),
-}
 
 /// A statement that is built at run time, with the values of its parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Statement {
     pub(super) sql: String,
-    parameters: Vec<Parameter>,
+    parameters: Vec<Json>,
 }
 
 impl Statement {
-    pub(super) fn text(&mut self, text: &str) -> String {
-        self.parameter(Parameter::Text(text.to_owned()))
-    }
-
-    pub(super) fn number(&mut self, number: f64) -> String {
-        self.parameter(Parameter::Number(number))
-    }
-
-    fn parameter(&mut self, parameter: Parameter) -> String {
-        self.parameters.push(parameter);
+    /// Adds a parameter and returns its place.
+    pub(super) fn value(&mut self, value: impl Into<Json>) -> String {
+        self.parameters.push(value.into());
         format!("${}", self.parameters.len())
     }
 
     /// Returns the query. It is not cached as a prepared statement, because there are too many different ones.
     pub(super) fn query(&self) -> AnyQuery<'static> {
-        let query = sqlx::query(AssertSqlSafe(self.sql.clone())).persistent(false);
-        self.parameters.iter().fold(query, |query, parameter| match parameter {
-            Parameter::Text(text) => query.bind(text.clone()),
-            Parameter::Number(number) => query.bind(*number),
-        })
+        self.parameters.iter().fold(sqlx::query(AssertSqlSafe(self.sql.clone())).persistent(false), bind)
     }
 
     /// Returns the SQL, and the parameters as SQL literals, for a check of the plan.
     pub(super) fn written(self) -> (String, Vec<String>) {
-        let literal = |parameter| match parameter {
-            Parameter::Text(text) => format!("'{}'", str::replace(&text, '\'', "''")),
-            Parameter::Number(number) => format!("{number:e}"),
+        let literal = |parameter: Json| match parameter.as_str() {
+            Some(text) => format!("'{}'", text.replace('\'', "''")),
+            None => parameter.to_string(),
         };
         (self.sql, self.parameters.into_iter().map(literal).collect())
     }

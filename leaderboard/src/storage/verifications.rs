@@ -10,7 +10,7 @@ use super::moderation::ModerationError;
 use super::run_rows::descending;
 use super::trust::{Own, Trust};
 use super::values::{KEEP, as_flag, execute, insert, scalar, sql, tuple};
-use super::{Result, Storage, trust};
+use super::{Database, Result, trust};
 
 /// Prefers runs that were never verified, and then the /24 or /48 that was served longest ago.
 const TAKE: &str = concat!(
@@ -48,7 +48,7 @@ pub(crate) struct Conclusion {
     pub(crate) measured: Vec<(String, f64)>,
 }
 
-impl Storage {
+impl Database {
     /// Takes `run_id`, or else the run that has waited longest, for the server `by`. Others may take it after `until`.
     pub(crate) async fn take_verification(
         &self,
@@ -225,17 +225,14 @@ pub(crate) struct ReplayProgress {
     pub(crate) taken: u64,
 }
 
-impl Storage {
+impl Database {
     /// Queues runs. If a named run is unknown, none is queued. `now` identifies the request afterwards.
     pub(crate) async fn ask_for_replays(&self, candidates: Candidates<'_>, now: f64) -> Result<Replays> {
         let mut asked = Replays::default();
         // All transactions use the same order, to avoid deadlocks.
         let (run_ids, portion): (Vec<String>, usize) = match candidates {
             Candidates::Runs(run_ids) => (BTreeSet::from_iter(run_ids).into_iter().cloned().collect(), run_ids.len()),
-            Candidates::OfTier(tier) => {
-                let query = scalar!("SELECT run_id FROM runs WHERE tier = $1 ORDER BY run_id", [tier.name()]);
-                (query.fetch_all(&self.pool).await?, PORTION)
-            }
+            Candidates::OfTier(tier) => (self.runs_of_tier(tier).await?, PORTION),
         };
         for portion in run_ids.chunks(portion.max(1)) {
             let mut transaction = self.writing().await?;
@@ -249,6 +246,20 @@ impl Storage {
             transaction.commit().await?;
         }
         Ok(asked)
+    }
+
+    async fn runs_of_tier(&self, tier: Tier) -> Result<Vec<String>> {
+        let query = "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3";
+        let mut run_ids: Vec<String> = Vec::new();
+        loop {
+            let last = run_ids.last().map_or("", String::as_str);
+            let query = scalar!(query, [tier.name(), last, i64::try_from(PORTION)?]);
+            let portion: Vec<String> = query.fetch_all(&self.pool).await?;
+            if portion.is_empty() {
+                return Ok(run_ids);
+            }
+            run_ids.extend(portion);
+        }
     }
 
     pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<ReplayProgress> {
@@ -299,7 +310,7 @@ mod tests {
     #[tokio::test]
     async fn prefix_that_was_served_longest_ago_comes_first() {
         let folder = tempfile::tempdir().unwrap();
-        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("queue.sqlite"))).await.unwrap();
+        let storage = Database::open(&DatabaseAddress::File(folder.path().join("queue.sqlite"))).await.unwrap();
         // No run has a record, which the queue does not read.
         sqlx::query("PRAGMA foreign_keys = OFF").execute(&storage.writer).await.unwrap();
         for (queued, (run_id, prefix)) in
@@ -323,7 +334,7 @@ mod tests {
     #[tokio::test]
     async fn keeps_states_of_few_runs_and_deletes_the_oldest() {
         let folder = tempfile::tempdir().unwrap();
-        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("kept.sqlite"))).await.unwrap();
+        let storage = Database::open(&DatabaseAddress::File(folder.path().join("kept.sqlite"))).await.unwrap();
         let runs: Vec<String> = (0..MAX_KEPT + 5).map(|number| format!("run{number:03}")).collect();
         for run_id in &runs {
             assert!(storage.start(&started(run_id), None).await.unwrap());

@@ -14,7 +14,7 @@ use sqlx::{Any, AnyConnection, Transaction};
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
 use super::connect::WRITER_PATIENCE;
-use super::{Result, Storage, StorageError};
+use super::{Database, Result, StorageError};
 
 pub(super) struct Writing {
     transaction: Transaction<'static, Any>,
@@ -23,7 +23,7 @@ pub(super) struct Writing {
     log_sync: Option<Arc<LogSync>>,
 }
 
-impl Storage {
+impl Database {
     /// Waits for a turn, at most the usual timeout of a writer.
     pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit> {
         let turn = tokio::time::timeout(WRITER_PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
@@ -173,21 +173,15 @@ mod tests {
         let log = LogSync::of(&folder.path().join("board.sqlite"));
         std::fs::write(folder.path().join("board.sqlite-wal"), "pages").unwrap();
         let synced = log.synced.lock().await;
-        let waiting: Vec<_> = (0..10)
-            .map(|_| {
-                tokio::spawn({
-                    let log = log.clone();
-                    async move { log.sync().await }
-                })
-            })
-            .collect();
-        while log.committed.load(Ordering::SeqCst) < 10 {
-            tokio::task::yield_now().await;
-        }
-        drop(synced);
-        for one in waiting {
-            one.await.unwrap().unwrap();
-        }
+        let syncs = futures_util::future::join_all((0..10).map(|_| log.sync()));
+        let release = async {
+            while log.committed.load(Ordering::SeqCst) < 10 {
+                tokio::task::yield_now().await;
+            }
+            drop(synced);
+        };
+        let (done, ()) = tokio::join!(syncs, release);
+        assert!(done.iter().all(|one| one.is_ok()));
         assert!(matches!(*log.synced.lock().await, Synced::UpTo(10)));
     }
 
@@ -199,7 +193,7 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         for (day, name) in [(20_000, file), (20_001, link)] {
-            let storage = Storage::open(&DatabaseAddress::File(name.clone())).await.unwrap();
+            let storage = Database::open(&DatabaseAddress::File(name.clone())).await.unwrap();
             storage.submitter_salt(day).await.unwrap();
             let log_sync = storage.log_sync.as_ref().unwrap();
             assert!(log_sync.committed.load(Ordering::SeqCst) > 0, "a write waits for the disk");

@@ -12,7 +12,7 @@ use super::UpkeepError;
 use super::moderation::with_storage;
 use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, fingerprint, random_word};
-use crate::storage::{Acceptance, DatabaseAddress, NewRun, Storage, StorageError, Submitter};
+use crate::storage::{Acceptance, Database, DatabaseAddress, NewRun, StorageError, Submitter};
 use crate::validation::RecordOrigin;
 use crate::{ServerClock, validation};
 
@@ -83,7 +83,7 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
 }
 
 /// Returns `false` if the same record is stored already.
-async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, UpkeepError> {
+async fn store(storage: &Database, line: &[u8], trust: bool) -> Result<bool, UpkeepError> {
     let mut run: StoredRun = serde_json::from_slice(line).map_err(|cause| {
         let why = format!("not a run as written by `leaderboard export --format jsonl` ({cause})");
         refused("malformed_json", why)
@@ -137,7 +137,7 @@ fn distrust(run: &mut StoredRun) -> Result<(), UpkeepError> {
 }
 
 /// Checks that a run can keep its id, so that links to it stay valid.
-async fn expect_free(storage: &Storage, run_id: &str, fingerprint: &str) -> Result<(), UpkeepError> {
+async fn expect_free(storage: &Database, run_id: &str, fingerprint: &str) -> Result<(), UpkeepError> {
     let is_one = run_id.len() == 2 * RUN_ID_BYTES && run_id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     if !is_one {
         return Err(refused("bad_run_id", "a run id must have 16 lowercase hexadecimal digits"));

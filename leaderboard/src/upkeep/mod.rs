@@ -22,7 +22,7 @@ use tokio::net::TcpStream;
 
 use crate::config::Task;
 use crate::open_data::{Export, ExportError, ExportedRuns};
-use crate::storage::{DatabaseAddress, DatabaseTrouble, ModerationError, Storage, StorageError};
+use crate::storage::{Database, DatabaseAddress, DatabaseTrouble, ModerationError, StorageError};
 use crate::whole_file::{WholeFile, partial, put_in_place, with_ending};
 use crate::{KeyError, storage};
 use moderation::{expect_there, storage_error};
@@ -97,7 +97,7 @@ pub async fn perform(task: Task) -> Result<String, UpkeepError> {
 
 pub(super) async fn migrate(database: &DatabaseAddress) -> Result<String, UpkeepError> {
     expect_there(database)?;
-    let done = Storage::migrate(database).await.map_err(storage_error(database))?;
+    let done = Database::migrate(database).await.map_err(storage_error(database))?;
     if done.is_empty() {
         return Ok(format!("the tables of {database} are up to date already"));
     }
@@ -142,9 +142,9 @@ pub(super) async fn export(
 }
 
 /// Opens a database without an upgrade: an export and a copy need no table of a newer version.
-async fn open(database: &DatabaseAddress) -> Result<Storage, UpkeepError> {
+async fn open(database: &DatabaseAddress) -> Result<Database, UpkeepError> {
     expect_there(database)?;
-    Storage::open_as_it_is(database).await.map_err(storage_error(database))
+    Database::open_as_it_is(database).await.map_err(storage_error(database))
 }
 
 fn file_error(file: &Path) -> impl Fn(io::Error) -> UpkeepError {
@@ -242,7 +242,7 @@ async fn runs_in(file: &Path) -> Result<u64, UpkeepError> {
     if !file.is_file() {
         return Err(no_backup("the file does not exist".to_owned()));
     }
-    Storage::inspect(file).await.map_err(|cause| no_backup(cause.to_string()))
+    Database::inspect(file).await.map_err(|cause| no_backup(cause.to_string()))
 }
 
 pub(super) fn expect_free(file: &Path) -> Result<(), UpkeepError> {

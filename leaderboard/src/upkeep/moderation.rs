@@ -5,7 +5,7 @@ use results::api::{Deed, ModerationEntry, ModerationQuery, Tier};
 
 use super::UpkeepError;
 use crate::config::{Moderation, OfRuns};
-use crate::storage::{DatabaseAddress, ModerationError, Occasion, Storage, StorageError, TierChange};
+use crate::storage::{Database, DatabaseAddress, ModerationError, Occasion, StorageError, TierChange};
 use crate::{Reason, ServerClock};
 
 pub(super) async fn moderate(deed: Moderation) -> Result<String, UpkeepError> {
@@ -122,10 +122,10 @@ fn line(entry: &ModerationEntry) -> String {
 /// Opens a database with up-to-date tables for a task, and closes it afterwards.
 pub(super) async fn with_storage<T>(
     database: &DatabaseAddress,
-    task: impl AsyncFnOnce(&Storage) -> Result<T, UpkeepError>,
+    task: impl AsyncFnOnce(&Database) -> Result<T, UpkeepError>,
 ) -> Result<T, UpkeepError> {
     expect_there(database)?;
-    let storage = Storage::open_up_to_date(database).await.map_err(storage_error(database))?;
+    let storage = Database::open_up_to_date(database).await.map_err(storage_error(database))?;
     let done = task(&storage).await;
     storage.close().await;
     done.map_err(|error| match error {

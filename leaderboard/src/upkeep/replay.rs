@@ -12,7 +12,7 @@ use crate::config::Replay;
 use crate::metrics::Metrics;
 use crate::proof::ServerKey;
 use crate::secrets::{SECRET_BYTES, random_word};
-use crate::storage::{Candidates, Replays, Storage};
+use crate::storage::{Candidates, Database};
 use crate::verification::{Tools, VerificationSamples, verify_here};
 
 /// Time without progress after which no server is expected to continue. Servers check the queue every half minute.
@@ -31,20 +31,30 @@ pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
         let now = clock.unix_seconds();
         let asked = storage.ask_for_replays(candidates, now).await?;
         if no_wait {
-            return Ok(describe_queued(&asked));
+            let queued = format!(
+                "{} runs wait for a server with --data and --verifiers to recompute them; their pages will show the \
+                 outcome",
+                asked.runs.len()
+            );
+            return Ok(describe(queued, &[], &asked.left_out));
         }
         if let Some(data) = data {
             compute(storage, &clock, data, &asked.runs).await?;
         }
         wait(storage, &clock, now).await?;
         let outcomes = storage.outcomes_of_replays(now).await?;
-        Ok(describe_outcomes(&outcomes, &asked.left_out))
+        Ok(describe(format!("recomputed {} runs", outcomes.len()), &outcomes, &asked.left_out))
     })
     .await
 }
 
 /// Recomputes runs in this process, one after the other. Runs that a server has taken meanwhile are left to it.
-async fn compute(storage: &Storage, clock: &ServerClock, data: PathBuf, run_ids: &[String]) -> Result<(), UpkeepError> {
+async fn compute(
+    storage: &Database,
+    clock: &ServerClock,
+    data: PathBuf,
+    run_ids: &[String],
+) -> Result<(), UpkeepError> {
     // The choice of test samples must be unpredictable.
     let secret = random_word::<SECRET_BYTES>()?;
     let key = ServerKey::load(Some(&secret), None)?;
@@ -69,7 +79,7 @@ async fn compute(storage: &Storage, clock: &ServerClock, data: PathBuf, run_ids:
 }
 
 /// Waits until all runs are finished, as long as a server recomputes them.
-async fn wait(storage: &Storage, clock: &ServerClock, asked: f64) -> Result<(), UpkeepError> {
+async fn wait(storage: &Database, clock: &ServerClock, asked: f64) -> Result<(), UpkeepError> {
     let (mut before, mut since) = (None, Instant::now());
     loop {
         let progress = storage.progress_of_replays(asked, clock.unix_seconds()).await?;
@@ -86,20 +96,8 @@ async fn wait(storage: &Storage, clock: &ServerClock, asked: f64) -> Result<(), 
     }
 }
 
-fn describe_queued(asked: &Replays) -> String {
-    let said = format!(
-        "{} runs wait for a server with --data and --verifiers to recompute them; their pages will show the outcome",
-        asked.runs.len()
-    );
-    std::iter::once(said).chain(asked.left_out.iter().map(left_out)).collect::<Vec<_>>().join("\n")
-}
-
-fn describe_outcomes(outcomes: &[(String, String)], left: &[(String, &'static str)]) -> String {
-    let total = format!("recomputed {} runs", outcomes.len());
-    let each = outcomes.iter().map(|(run_id, outcome)| format!("run {run_id}: {outcome}"));
-    std::iter::once(total).chain(each).chain(left.iter().map(left_out)).collect::<Vec<_>>().join("\n")
-}
-
-fn left_out((run_id, why): &(String, &'static str)) -> String {
-    format!("run {run_id} was left out: {why}")
+fn describe(first: String, outcomes: &[(String, String)], left_out: &[(String, &'static str)]) -> String {
+    let outcomes = outcomes.iter().map(|(run_id, outcome)| format!("run {run_id}: {outcome}"));
+    let left_out = left_out.iter().map(|(run_id, why)| format!("run {run_id} was left out: {why}"));
+    [first].into_iter().chain(outcomes).chain(left_out).collect::<Vec<_>>().join("\n")
 }

@@ -36,10 +36,10 @@ pub(super) enum Allowed {
 }
 
 /// A path, names of fields below it, and their allowed values. In a path, `[]` stands for each item of a list.
-pub(super) type Row = (&'static str, &'static [&'static str], Allowed);
+pub(super) type FieldRule = (&'static str, &'static [&'static str], Allowed);
 
 /// Checks each value of a document that has a row in the table.
-pub(super) fn check_values(document: &impl Serialize, table: &[Row]) -> Checked {
+pub(super) fn check_values(document: &impl Serialize, table: &[FieldRule]) -> Checked {
     let document = serde_json::to_value(document).expect("a document that was JSON can be JSON again");
     table.iter().try_for_each(|(path, fields, allowed)| {
         FieldPath::ROOT.visit(path, &document, &|path, inner| {

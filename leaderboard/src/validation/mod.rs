@@ -60,30 +60,20 @@ pub(crate) fn check(record: &RunRecord, origin: &RecordOrigin<'_>) -> Result<Ver
     work::check_time(record, origin)?;
     work::check(record)?;
     let suite = work::known_suite(&FieldPath::ROOT.field("suite"), &record.suite)?;
-    let missing = match origin {
+    let (unsuspicious, mut reasons) = match origin {
         RecordOrigin::Announced { seen, .. } => {
-            Some(proof::check(record, suite, seen)?.into_iter().map(Note::finding).collect())
+            let missing = proof::check(record, suite, seen)?;
+            (Tier::Checked, missing.into_iter().map(Note::finding).collect())
         }
-        RecordOrigin::Imported => None,
+        RecordOrigin::Imported => (Tier::Unverified, vec![Note::SeedFromElsewhere]),
     };
-    Ok(verdict(record, missing))
-}
-
-/// Returns the verdict on a record. `missing` lists what an announced run lacks for a proof.
-fn verdict(record: &RunRecord, missing: Option<Vec<Note>>) -> Verdict {
-    let doubts = plausibility::find_doubts(record);
-    let is_announced = missing.is_some();
-    let mut reasons = missing.unwrap_or_else(|| vec![Note::SeedFromElsewhere]);
     reasons.extend(plausibility::unmarked_coarse_clock(record).map(Note::finding));
-    let tier = match is_announced {
-        _ if !doubts.is_empty() => Tier::Flagged,
-        true => Tier::Checked,
-        false => Tier::Unverified,
-    };
+    let doubts = plausibility::find_doubts(record);
+    let tier = if doubts.is_empty() { unsuspicious } else { Tier::Flagged };
     // Only runs that may be ranked are verified.
     let being_verified = tier == Tier::Checked && reasons.is_empty() && record.is_standard();
     let notes = doubts.into_iter().map(Note::finding).chain(reasons).chain(notes(record)).collect();
-    Verdict { tier, notes, being_verified }
+    Ok(Verdict { tier, notes, being_verified })
 }
 
 /// Returns notes that do not depend on the tier.

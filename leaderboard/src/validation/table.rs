@@ -3,7 +3,7 @@
 use results::{Correctness, Feature, Outcome, Resources};
 
 use super::bounds::Allowed::{self, Filled, Finite, List, Name, Number, Sha256, Text, Whole};
-use super::bounds::Row;
+use super::bounds::FieldRule;
 use crate::proof::draws::MAX_HASHES;
 
 const LABEL: usize = 64;
@@ -34,7 +34,7 @@ const POINTS: usize = 50_000;
 pub(crate) const MAX_ROWS: u64 = 500;
 pub(super) const MAX_STEPS: u64 = 1 << 40;
 
-pub(super) const RECORD: &[Row] = &[
+pub(super) const RECORD: &[FieldRule] = &[
     ("", &["run_id"], Text(LABEL)),
     ("", &["nonce"], Text(2 * LABEL)),
     ("suite", &["name"], Name),
@@ -110,7 +110,7 @@ pub(super) const RECORD: &[Row] = &[
 ];
 
 /// Requests of a run before and while it trains.
-pub(super) const REQUEST: &[Row] = &[
+pub(super) const REQUEST: &[FieldRule] = &[
     ("suite", &["name"], Name),
     ("suite", &["version"], SUITE_VERSION),
     ("", &["engine_version"], Filled(LABEL)),
@@ -126,7 +126,7 @@ pub(super) const REQUEST: &[Row] = &[
 ];
 
 /// Queries.
-pub(super) const QUERY: &[Row] = &[
+pub(super) const QUERY: &[FieldRule] = &[
     ("", &["backend"], Name),
     ("", &["limit"], Whole(1, MAX_ROWS)),
     // Every row before a page is counted again.
@@ -134,7 +134,7 @@ pub(super) const QUERY: &[Row] = &[
 ];
 
 /// A comparison, except its records.
-pub(super) const COMPARISON: &[Row] = &[
+pub(super) const COMPARISON: &[FieldRule] = &[
     // Eight backends with three seeds each.
     ("", &["records", "refused"], List(24)),
     ("refused[].contender", &["backend"], Name),

@@ -45,7 +45,7 @@ pub(super) enum Examined {
 }
 
 /// Reason why the examination of a workload ends early, as a part of a sentence.
-enum End {
+enum EarlyEnd {
     Doubt(String),
     Unproven(String),
     /// It lacks something that is needed for a recomputation.
@@ -54,20 +54,20 @@ enum End {
     Storage(StorageError),
 }
 
-impl From<EngineError> for End {
+impl From<EngineError> for EarlyEnd {
     fn from(cause: EngineError) -> Self {
         Self::Missing(cause.to_string())
     }
 }
 
-impl From<StorageError> for End {
+impl From<StorageError> for EarlyEnd {
     fn from(cause: StorageError) -> Self {
         Self::Storage(cause)
     }
 }
 
-fn unseen() -> End {
-    End::Missing("it received no segments of its training".to_owned())
+fn unseen() -> EarlyEnd {
+    EarlyEnd::Missing("it received no segments of its training".to_owned())
 }
 
 /// Tolerances for differences between a run and the plain loops.
@@ -132,22 +132,22 @@ impl Examination<'_> {
                 Err(end) => end,
             };
             return match end {
-                End::Doubt(doubt) => Ok(Some(Examined::Doubt(format!("{}: {doubt}.", of.workload)))),
-                End::Unproven(reason) => Ok(Some(Examined::Nothing(format!("{}: {reason}.", of.workload)))),
-                End::Missing(reason) => {
+                EarlyEnd::Doubt(doubt) => Ok(Some(Examined::Doubt(format!("{}: {doubt}.", of.workload)))),
+                EarlyEnd::Unproven(reason) => Ok(Some(Examined::Nothing(format!("{}: {reason}.", of.workload)))),
+                EarlyEnd::Missing(reason) => {
                     let sentence = format!("This leaderboard cannot recompute {}: {reason}.", of.workload);
                     Ok(Some(Examined::Nothing(sentence)))
                 }
-                End::Interrupted => Ok(None),
-                End::Storage(cause) => Err(cause),
+                EarlyEnd::Interrupted => Ok(None),
+                EarlyEnd::Storage(cause) => Err(cause),
             };
         }
         Ok(Some(Examined::Proof(measured)))
     }
 
-    fn subject<'a>(&'a self, record: &'a WorkloadRecord, known: &Standard) -> Result<Subject<'a>, End> {
+    fn subject<'a>(&'a self, record: &'a WorkloadRecord, known: &Standard) -> Result<Subject<'a>, EarlyEnd> {
         let seed = self.run.record.requested.seed;
-        let samples = self.tools.samples.of(known.workload.data_set).map_err(End::Missing)?;
+        let samples = self.tools.samples.of(known.workload.data_set).map_err(EarlyEnd::Missing)?;
         let of_workload = |seen: &&SeenWorkload| seen.workload == record.workload;
         let seen = self.seen.filter(|_| known.workload.is_provable());
         let seen = seen.map(|all| all.iter().find(of_workload).ok_or_else(unseen)).transpose()?;
@@ -172,7 +172,7 @@ struct Subject<'a> {
 
 impl Subject<'_> {
     /// Returns the accuracy of the last tested state, or `None` if only the first losses can be recomputed.
-    fn examine(&self) -> Result<Option<f64>, End> {
+    fn examine(&self) -> Result<Option<f64>, EarlyEnd> {
         let Some(seen) = self.seen else {
             self.examine_first_steps()?;
             return Ok(None);
@@ -195,20 +195,23 @@ impl Subject<'_> {
     }
 
     /// Checks that each lap begins with the seed's state or the final state of the previous one.
-    fn examine_laps(&self, seen: &SeenWorkload) -> Result<(), End> {
+    fn examine_laps(&self, seen: &SeenWorkload) -> Result<(), EarlyEnd> {
         if seen.hash_at(0) != Some(&self.examiner.initial_state_sha256()?) {
-            return Err(End::Doubt("training did not start from the weights of this seed".to_owned()));
+            return Err(EarlyEnd::Doubt("training did not start from the weights of this seed".to_owned()));
         }
         for lap in &seen.laps {
             let before = (lap.first_segment as usize).checked_sub(1).and_then(|before| seen.segments.get(before));
             if let Some(before) = before.filter(|before| before.state_sha256 != lap.state_sha256) {
-                return Err(End::Doubt(format!("training continued after step {} from another state", before.step)));
+                return Err(EarlyEnd::Doubt(format!(
+                    "training continued after step {} from another state",
+                    before.step
+                )));
             }
         }
         Ok(())
     }
 
-    fn examine_first_steps(&self) -> Result<(), End> {
+    fn examine_first_steps(&self) -> Result<(), EarlyEnd> {
         self.go_on()?;
         let further = MAX_FIRST_STEPS_FLOPS.saturating_sub(self.examiner.flops_of_loss()?);
         let affordable = 1 + further / self.examiner.flops_of_step()?.max(1);
@@ -217,7 +220,7 @@ impl Subject<'_> {
         let mut tolerance = self.tolerance.of_first_loss;
         for (number, (found, &told)) in (1..).zip(found.iter().zip(&self.record.first_losses)) {
             if !is_close(told, *found, tolerance) {
-                return Err(End::Doubt(format!(
+                return Err(EarlyEnd::Doubt(format!(
                     "recomputed from its seed, step {number} has a loss of {found:.5}, but the record has {told:.5}"
                 )));
             }
@@ -226,7 +229,7 @@ impl Subject<'_> {
         Ok(())
     }
 
-    fn examine_part(&self, seen: &SeenWorkload, [begin, end]: [u64; 2]) -> Result<(), End> {
+    fn examine_part(&self, seen: &SeenWorkload, [begin, end]: [u64; 2]) -> Result<(), EarlyEnd> {
         let (before, told) = (self.load(seen, begin)?, self.load(seen, end)?);
         let found = self.examiner.train_part(&before, [begin, end])?.ok_or_else(|| unreadable(begin))?;
         let of_segment =
@@ -236,7 +239,7 @@ impl Subject<'_> {
         let told_losses = segment.losses.get(first..).ok_or_else(unseen)?;
         for (step, (found, &told)) in (begin..).zip(found.losses.iter().zip(told_losses)) {
             if !is_close(told, *found, self.tolerance.of_loss) {
-                return Err(End::Doubt(format!(
+                return Err(EarlyEnd::Doubt(format!(
                     "recomputed from step {begin}, step {} has a loss of {found:.5}, but the commitment has {told:.5}",
                     step + 1
                 )));
@@ -252,17 +255,17 @@ impl Subject<'_> {
             100.0 * difference.min(MAX_SHOWN_DIFFERENCE),
             100.0 * allowed
         );
-        Err(if difference > MAX_TOLERANCES * allowed { End::Doubt(reason) } else { End::Unproven(reason) })
+        Err(if difference > MAX_TOLERANCES * allowed { EarlyEnd::Doubt(reason) } else { EarlyEnd::Unproven(reason) })
     }
 
     /// Tests the state after a step and compares the accuracy with the record's.
-    fn examine_accuracy(&self, seen: &SeenWorkload, step: u64) -> Result<Tested, End> {
+    fn examine_accuracy(&self, seen: &SeenWorkload, step: u64) -> Result<Tested, EarlyEnd> {
         self.go_on()?;
         let evaluations = &self.record.evaluations;
         let claimed = evaluations
             .iter()
             .find(|evaluation| evaluation.step == step)
-            .ok_or_else(|| End::Doubt(format!("the record has no accuracy after step {step}")))?;
+            .ok_or_else(|| EarlyEnd::Doubt(format!("the record has no accuracy after step {step}")))?;
         let affordable = MAX_TEST_FLOPS / self.examiner.flops_of_test()?.max(1);
         let all = self.record.settings.test_samples;
         let is_whole = affordable >= u64::from(all);
@@ -276,7 +279,7 @@ impl Subject<'_> {
             false => surprise(found, claimed.accuracy, count) > MAX_SURPRISE,
         };
         if is_doubted {
-            return Err(End::Doubt(format!(
+            return Err(EarlyEnd::Doubt(format!(
                 "the weights of step {step} classify {:.2} % of {count} test samples correctly, but the record has \
                  {:.2} %",
                 100.0 * found,
@@ -287,7 +290,7 @@ impl Subject<'_> {
     }
 
     /// Checks that the state after a step reaches the target, with room for the error of random samples.
-    fn examine_target(&self, target: f64, step: u64, tested: Tested) -> Result<(), End> {
+    fn examine_target(&self, target: f64, step: u64, tested: Tested) -> Result<(), EarlyEnd> {
         let Tested { accuracy, count, is_whole } = tested;
         let reason = format!(
             "the weights of step {step} classify {:.2} % of {count} test samples correctly, but the target is {:.2} %",
@@ -295,8 +298,8 @@ impl Subject<'_> {
             100.0 * target
         );
         match is_whole {
-            true if target - accuracy > self.tolerance.of_target => Err(End::Doubt(reason)),
-            false if is_far_below(accuracy, target, count) => Err(End::Unproven(reason)),
+            true if target - accuracy > self.tolerance.of_target => Err(EarlyEnd::Doubt(reason)),
+            false if is_far_below(accuracy, target, count) => Err(EarlyEnd::Unproven(reason)),
             _ => Ok(()),
         }
     }
@@ -311,8 +314,8 @@ impl Subject<'_> {
     }
 
     /// Loads a received state. Its memory may be only a hash.
-    fn load(&self, seen: &SeenWorkload, step: u64) -> Result<StateBytes, End> {
-        let gone = || End::Missing(format!("the state after step {step} is gone"));
+    fn load(&self, seen: &SeenWorkload, step: u64) -> Result<StateBytes, EarlyEnd> {
+        let gone = || EarlyEnd::Missing(format!("the state after step {step} is gone"));
         let Examination { tools, run, .. } = self.of;
         let state = tools.runtime.block_on(tools.storage.state(&run.run_id, &self.record.workload, step))?;
         let (weights_only, text) = state.ok_or_else(gone)?;
@@ -329,8 +332,8 @@ impl Subject<'_> {
         Ok(state)
     }
 
-    fn go_on(&self) -> Result<(), End> {
-        if (self.of.stops)() { Err(End::Interrupted) } else { Ok(()) }
+    fn go_on(&self) -> Result<(), EarlyEnd> {
+        if (self.of.stops)() { Err(EarlyEnd::Interrupted) } else { Ok(()) }
     }
 }
 
@@ -345,8 +348,8 @@ fn is_close(told: f32, found: f64, share: f64) -> bool {
     (f64::from(told) - found).abs() <= share * found.abs().max(MIN_LOSS)
 }
 
-fn unreadable(step: u64) -> End {
-    End::Doubt(format!("the data sent for step {step} is not a state of this network"))
+fn unreadable(step: u64) -> EarlyEnd {
+    EarlyEnd::Doubt(format!("the data sent for step {step} is not a state of this network"))
 }
 
 /// Largest accepted [`surprise`]: 5²/2, five standard deviations. Four of a million honest runs exceed it on each side.

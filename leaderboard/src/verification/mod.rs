@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use crate::config::ServerClock;
 use crate::metrics::{CountedEvent, Metrics};
 use crate::proof::ServerKey;
-use crate::storage::{Own, Storage, StorageError, Verification};
+use crate::storage::{Database, Own, StorageError, Verification};
 use examination::{Examination, Examined};
 use judgement::judge;
 
@@ -36,7 +36,7 @@ pub(crate) struct Verifiers {
 
 #[derive(Clone)]
 pub(crate) struct Tools {
-    pub(crate) storage: Storage,
+    pub(crate) storage: Database,
     pub(crate) clock: ServerClock,
     pub(crate) key: ServerKey,
     pub(crate) samples: VerificationSamples,
@@ -99,10 +99,10 @@ impl Verifiers {
 pub(crate) struct VerificationSamples {
     folder: Option<PathBuf>,
     /// The latest data set. Runs of a suite use few.
-    latest: Arc<Mutex<Option<Named>>>,
+    latest: Arc<Mutex<Option<NamedDataSet>>>,
 }
 
-type Named = (String, Arc<DataSet>);
+type NamedDataSet = (String, Arc<DataSet>);
 
 impl VerificationSamples {
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
@@ -143,8 +143,15 @@ const MAX_ATTEMPTS: u32 = 3;
 /// Recomputes the available parts of a run, and stores the conclusion.
 pub(super) fn verify(tools: &Tools, of: &Verification, stops: &dyn Fn() -> bool) -> Result<(), StorageError> {
     let begin = Instant::now();
-    let given_up = of.attempts > MAX_ATTEMPTS;
-    let examined = if given_up { Some(Examined::GivenUp) } else { examine(tools, of, stops)? };
+    let examined = if of.attempts > MAX_ATTEMPTS {
+        Some(Examined::GivenUp)
+    } else if let Some(reason) = find_other_suite(&of.record) {
+        Some(Examined::Nothing(reason))
+    } else {
+        // A few remaining states would prove nothing about the rest.
+        let seen = if of.in_part { None } else { Some(tools.runtime.block_on(tools.storage.seen(&of.run_id))?) };
+        Examination { tools, run: of, seen: seen.as_deref(), stops }.perform()?
+    };
     // The server releases the run after it has stopped.
     let Some(examined) = examined else { return Ok(()) };
     let conclude = |own: &Own, in_part| judge(own, &examined, in_part, &of.record);
@@ -168,15 +175,6 @@ impl Tools {
         let now = self.clock.unix_seconds();
         self.runtime.block_on(self.storage.take_verification(run_id, &self.server, now, now + TAKEN_SECONDS))
     }
-}
-
-fn examine(tools: &Tools, of: &Verification, stops: &dyn Fn() -> bool) -> Result<Option<Examined>, StorageError> {
-    if let Some(reason) = find_other_suite(&of.record) {
-        return Ok(Some(Examined::Nothing(reason)));
-    }
-    // A few remaining states would prove nothing about the rest.
-    let seen = if of.in_part { None } else { Some(tools.runtime.block_on(tools.storage.seen(&of.run_id))?) };
-    Examination { tools, run: of, seen: seen.as_deref(), stops }.perform()
 }
 
 /// Returns a sentence if the run is of another version of its suite, which was other work.

@@ -95,7 +95,7 @@ fn pictures_name_failures_and_are_refused_for_unknown_runs() {
     let server = TestServer::start();
     let run = server.accepted(|record| record::diverge(&mut record.workloads[1]));
     let note = Note::NotCompleted { workload: "caffe-mnist".to_owned() };
-    assert!(run.tier == Tier::Checked && run.notes.contains(&note), "{run:?}");
+    assert!(run.verdict.tier == Tier::Checked && run.verdict.notes.contains(&note), "{run:?}");
     assert!(note.to_string().contains("caffe-mnist was not completed"), "{note}");
     let run = run.run_id.as_str();
     let listed = server.list("");

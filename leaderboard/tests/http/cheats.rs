@@ -224,11 +224,26 @@ cheats! {
 
     training_begins_with_other_weights End::Flagged(1.0), Tricks { job: |job| job.seed ^= 1, ..small() };
 
-    the_learning_rate_is_halved End::Flagged(FREE_STEPS),
-        training(|plain, steps| in_free_segments(plain, steps, halved_step));
+    the_learning_rate_is_halved End::Flagged(FREE_STEPS), training(|plain, steps| {
+        in_free_segments(plain, steps, |plain| {
+            bent_step(plain, |before, after| {
+                for (after, before) in after.weights.chunks_exact_mut(4).zip(before.weights.chunks_exact(4)) {
+                    let before = f32::from_le_bytes(before.try_into().unwrap());
+                    map(after, |after| 0.5 * (before + after));
+                }
+            })
+        })
+    });
 
-    a_layer_is_frozen End::Flagged(FREE_STEPS),
-        training(|plain, steps| in_free_segments(plain, steps, frozen_step));
+    a_layer_is_frozen End::Flagged(FREE_STEPS), training(|plain, steps| {
+        in_free_segments(plain, steps, |plain| {
+            const FIRST_KERNEL: usize = 4 * 784 * 512;
+            bent_step(plain, |before, after| {
+                after.weights[..FIRST_KERNEL].copy_from_slice(&before.weights[..FIRST_KERNEL]);
+                after.memory[..FIRST_KERNEL].copy_from_slice(&before.memory[..FIRST_KERNEL]);
+            })
+        })
+    });
 
     nothing_is_trained End::Flagged(1.0),
         training(|plain, steps| each_step(plain, steps, skipped_step));
@@ -274,9 +289,17 @@ cheats! {
         ..small()
     };
 
-    // In each segment of two steps, only the second step has a wrong batch.
-    a_batch_is_repeated End::Flagged(8.0 / 22.0),
-        training(|plain, steps| in_free_segments(plain, steps, repeated_step));
+    // In each segment of two steps, only the second step has a wrong batch: the segment's first one again.
+    a_batch_is_repeated End::Flagged(8.0 / 22.0), training(|plain, steps| {
+        in_free_segments(plain, steps, |plain| {
+            let (step, state) = (plain.step, plain.state());
+            plain.go_on(&state, plain.segment().1);
+            let report = plain.train(1);
+            let state = plain.state();
+            plain.go_on(&state, step + 1);
+            report
+        })
+    });
 
     // Large weights with small changes make rounding visible.
     weights_are_rounded_to_f16 End::Flagged(1.0), Tricks {
@@ -333,33 +356,6 @@ fn of_earlier_run(given: &[u32]) -> u32 {
 
 fn reverse(hash: &mut String) {
     *hash = hash.chars().rev().collect();
-}
-
-fn halved_step(plain: &mut PlainTraining) -> StepReport {
-    bent_step(plain, |before, after| {
-        for (after, before) in after.weights.chunks_exact_mut(4).zip(before.weights.chunks_exact(4)) {
-            let before = f32::from_le_bytes(before.try_into().unwrap());
-            map(after, |after| 0.5 * (before + after));
-        }
-    })
-}
-
-fn frozen_step(plain: &mut PlainTraining) -> StepReport {
-    const FIRST_KERNEL: usize = 4 * 784 * 512;
-    bent_step(plain, |before, after| {
-        after.weights[..FIRST_KERNEL].copy_from_slice(&before.weights[..FIRST_KERNEL]);
-        after.memory[..FIRST_KERNEL].copy_from_slice(&before.memory[..FIRST_KERNEL]);
-    })
-}
-
-/// Trains on the first batch of the segment again.
-fn repeated_step(plain: &mut PlainTraining) -> StepReport {
-    let (step, state) = (plain.step, plain.state());
-    plain.go_on(&state, plain.segment().1);
-    let report = plain.train(1);
-    let state = plain.state();
-    plain.go_on(&state, step + 1);
-    report
 }
 
 #[test]

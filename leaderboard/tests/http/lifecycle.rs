@@ -4,7 +4,7 @@ use results::api::{AcceptedRun, Note, StartRun, Tier};
 use results::{FailureCause, Outcome, RunRecord, Suite, WorkloadRecord};
 
 use crate::support::record::{OUT_OF_MEMORY, fail, start};
-use crate::support::rehearsal::{LARGE, Rehearsal, SMALL};
+use crate::support::rehearsal::{LARGE, SMALL};
 use crate::support::*;
 
 #[test]
@@ -19,9 +19,9 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
 
     let answer = server.upload(&started.run_id, &record).with_status(201);
     let accepted: AcceptedRun = answer.parse();
-    assert_eq!((accepted.tier, accepted.being_verified), (Tier::Checked, false));
+    assert_eq!((accepted.verdict.tier, accepted.verdict.being_verified), (Tier::Checked, false));
     let is_reason = |note: &Note| note.to_string().contains("received no segments");
-    assert!(accepted.notes.iter().all(is_reason), "{:?}", accepted.notes);
+    assert!(accepted.verdict.notes.iter().all(is_reason), "{:?}", accepted.verdict.notes);
     server.set_tier(&accepted.run_id, Tier::Proven);
     assert_eq!(accepted.permalink, format!("/runs/{}", started.run_id));
     assert_eq!(accepted.deletion_link, format!("/runs/{}/delete#{}", started.run_id, accepted.deletion_secret));
@@ -95,7 +95,7 @@ fn an_imported_record_is_unverified_and_never_ranked() {
     };
     let (mine, anothers) = ("a random key of the original sender", "a random key of a reader of the data");
     let accepted: AcceptedRun = import(mine).with_status(201).parse();
-    assert_eq!((accepted.tier, accepted.notes.len()), (Tier::Unverified, 1));
+    assert_eq!((accepted.verdict.tier, accepted.verdict.notes.len()), (Tier::Unverified, 1));
     assert_ne!(accepted.run_id, "of-another-leaderboard");
     let stored = server.stored(&accepted.run_id);
     assert_eq!((stored.record.run_id, stored.record.nonce), (None, None));
@@ -116,19 +116,14 @@ fn an_imported_record_is_unverified_and_never_ranked() {
     }
 }
 
-/// Returns the honest run, whose larger network fails after `requests` of its requests.
-fn failing(requests: usize) -> Rehearsal {
-    let mut run = rehearsal::honest();
-    run.fail(LARGE, requests);
-    run
-}
-
 #[test]
 fn other_network_is_proven_if_one_fails_before_its_draws() {
     // It cannot be built, fails after its first request, or after its parts were drawn.
     for (requests, tier) in [(0, Tier::Proven), (1, Tier::Proven), (2, Tier::Checked)] {
         let server = rehearsal::server();
-        let verdict = failing(requests).verdict(&server);
+        let mut run = rehearsal::honest();
+        run.fail(LARGE, requests);
+        let verdict = run.verdict(&server);
         let given_up =
             format!("{LARGE}: it was not completed, although its client already knew which parts would be recomputed.");
         let left_out = Note::NotTrained { workload: LARGE.to_owned() };
@@ -193,7 +188,7 @@ fn unknown_outcomes_and_damaged_records_do_not_break_lists() {
 }
 
 #[test]
-fn a_record_of_another_run_is_refused() {
+fn bad_announcements_and_records_of_other_runs_are_refused() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
     let other = server.begin();
@@ -222,6 +217,20 @@ fn a_record_of_another_run_is_refused() {
     server.upload(&started.run_id, &stolen).assert_refused(403, "wrong_nonce", "nonce");
     // The run is still unused after these refusals.
     assert_eq!(server.upload(&started.run_id, &record).status, 201);
+
+    let suite = |name: &str, version| StartRun { suite: Suite { name: name.to_owned(), version }, ..start() };
+    let engine = |version: &str| StartRun { engine_version: version.to_owned(), ..start() };
+    for (request, code, field) in [
+        (suite("Quick!", 1), "bad_name", "suite.name"),
+        (suite("quick", 0), "out_of_range", "suite.version"),
+        (suite("quick", 2), "unknown_suite", "suite"),
+        (suite("quicker", 1), "unknown_suite", "suite"),
+        (engine(""), "empty", "engine_version"),
+        (engine(&"1".repeat(65)), "too_long", "engine_version"),
+        (engine("1\n2"), "control_character", "engine_version"),
+    ] {
+        server.json("POST", "/api/v1/runs", &request).assert_refused(422, code, field);
+    }
 }
 
 #[test]
@@ -252,7 +261,10 @@ fn client_with_lost_answer_gets_its_own_secret() {
     let first: AcceptedRun = server.upload(&started.run_id, &record).with_status(201).parse();
     server.pass(599.0);
     let second: AcceptedRun = server.upload(&started.run_id, &record).with_status(200).parse();
-    assert_eq!((&second.run_id, second.tier, &second.permalink), (&first.run_id, first.tier, &first.permalink));
+    assert_eq!(
+        (&second.run_id, second.verdict.tier, &second.permalink),
+        (&first.run_id, first.verdict.tier, &first.permalink)
+    );
     assert_ne!(second.deletion_secret, first.deletion_secret);
     assert_eq!(server.list("").total, 2, "still one run of two workloads");
     let mut other = record.clone();
@@ -265,22 +277,4 @@ fn client_with_lost_answer_gets_its_own_secret() {
     server.pass(601.0);
     server.upload(&started.run_id, &record).assert_refused(409, "already_submitted", "");
     server.import(&record).assert_refused(409, "already_submitted", "");
-}
-
-#[test]
-fn bad_announcements_are_refused_before_training() {
-    let server = TestServer::start();
-    let suite = |name: &str, version| StartRun { suite: Suite { name: name.to_owned(), version }, ..start() };
-    let engine = |version: &str| StartRun { engine_version: version.to_owned(), ..start() };
-    for (request, code, field) in [
-        (suite("Quick!", 1), "bad_name", "suite.name"),
-        (suite("quick", 0), "out_of_range", "suite.version"),
-        (suite("quick", 2), "unknown_suite", "suite"),
-        (suite("quicker", 1), "unknown_suite", "suite"),
-        (engine(""), "empty", "engine_version"),
-        (engine(&"1".repeat(65)), "too_long", "engine_version"),
-        (engine("1\n2"), "control_character", "engine_version"),
-    ] {
-        server.json("POST", "/api/v1/runs", &request).assert_refused(422, code, field);
-    }
 }

@@ -149,7 +149,7 @@ fn unfinished_bodies_block_only_their_own_request() {
 }
 
 #[test]
-fn endless_heads_and_many_connections_of_an_address_are_given_up() {
+fn a_head_that_does_not_end_is_given_up_early() {
     let server = TestServer::start();
     let mut stream = server.half_sent(&format!("GET / HTTP/1.1\r\nhost: x\r\nx: {}", "x".repeat(32 << 10)));
     let mut answer = Vec::new();
@@ -157,7 +157,11 @@ fn endless_heads_and_many_connections_of_an_address_are_given_up() {
     let waited = stream.read_to_end(&mut answer).is_err_and(|cause| cause.kind() == ErrorKind::WouldBlock);
     assert!(!waited && (answer.is_empty() || answer.starts_with(b"HTTP/1.1 431 ")), "{answer:?}");
     server.accepted(|_| {});
+}
 
+#[test]
+fn connections_per_address_are_limited() {
+    let server = TestServer::start();
     let open: Vec<_> = (0..CONNECTIONS_PER_ADDRESS).map(|_| server.idle_connection()).collect();
     let mut rest = Vec::new();
     let refused = server.half_sent("").read_to_end(&mut rest);
@@ -228,7 +232,7 @@ fn records_that_nobody_announced_take_little_memory() {
 }
 
 #[test]
-fn unknown_api_paths_are_json_errors() {
+fn unknown_paths_are_json_errors_and_other_sites_can_only_read() {
     let server = TestServer::start();
     for path in ["/api/", "/api/v1", "/api/v2/runs", "/api/v1/runs/", "/api/v1/runs/a/b", "/api/v1/../x"] {
         server.get(path).assert_refused(404, "unknown_route", "");
@@ -246,11 +250,7 @@ fn unknown_api_paths_are_json_errors() {
         answer.assert_refused(405, "method_not_allowed", "");
         assert!(answer.header("allow").contains("GET") || answer.header("allow").contains("POST"), "{method} {path}");
     }
-}
 
-#[test]
-fn any_site_can_read_results_and_none_can_write() {
-    let server = TestServer::start();
     let origin = ("origin", "https://example.org");
     let read = server.send("GET", "/api/v1/runs", &[origin], b"");
     read.assert_headers(&[("access-control-allow-origin", "*"), ("cross-origin-resource-policy", "cross-origin")]);
@@ -290,7 +290,7 @@ fn metrics_count_requests_without_naming_anyone() {
     let text = answer.text();
     let is = |name: &str, expected: f64| assert_eq!(value(&text, name), Some(expected), "{name} in {text}");
     is("gradmark_announcements_total", 1.0);
-    is(&format!("gradmark_accepted_runs_total{{tier=\"{}\"}}", run.tier.name()), 1.0);
+    is(&format!("gradmark_accepted_runs_total{{tier=\"{}\"}}", run.verdict.tier.name()), 1.0);
     is("gradmark_refused_total{limit=\"reading\"}", refused as f64);
     is("gradmark_database_errors_total{reason=\"full\"}", 0.0);
     is("gradmark_http_requests_in_progress", 0.0);

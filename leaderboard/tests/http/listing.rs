@@ -45,7 +45,7 @@ fn only_proven_standard_hardware_results_are_ranked() {
     ]
     .map(|warning| server.proven(|record| record.warnings.push(warning)));
     let flagged = server.accepted(faster(100_000));
-    assert_eq!(flagged.tier, Tier::Flagged);
+    assert_eq!(flagged.verdict.tier, Tier::Flagged);
     server.imported(1);
 
     let all = server.list("");

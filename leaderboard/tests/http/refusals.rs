@@ -283,7 +283,7 @@ fn refuses_whole_batch_results_that_contradict_their_numbers() {
 }
 
 #[test]
-fn tolerance_depends_on_the_precision_alone() {
+fn tolerance_depends_on_precision_and_browsers_have_major_versions() {
     let server = TestServer::start();
     let import = |precision: Precision, tolerance: f64| {
         let mut record = record::unregistered(1);
@@ -302,6 +302,17 @@ fn tolerance_depends_on_the_precision_alone() {
         assert_eq!(import(precision, 0.1).status, 201);
         import(precision, 0.11).assert_refused(422, "out_of_range", "workloads[0].correctness.tolerance");
     }
+
+    let import = |version: &str| {
+        let mut record = record::unregistered(1);
+        record::in_browser(&mut record);
+        record.provenance.client.version = version.to_owned();
+        server.import(&record)
+    };
+    for precise in ["142.0.7444.59", "Mozilla/5.0 (X11; Linux x86_64)", "142 beta"] {
+        import(precise).assert_refused(422, "too_precise", "provenance.client.version");
+    }
+    assert_eq!(import("142").status, 201);
 }
 
 #[test]
@@ -323,21 +334,6 @@ fn more_time_than_passed_cannot_be_claimed() {
 }
 
 #[test]
-fn a_browsers_version_is_its_major_version() {
-    let server = TestServer::start();
-    let import = |version: &str| {
-        let mut record = record::unregistered(1);
-        record::in_browser(&mut record);
-        record.provenance.client.version = version.to_owned();
-        server.import(&record)
-    };
-    for precise in ["142.0.7444.59", "Mozilla/5.0 (X11; Linux x86_64)", "142 beta"] {
-        import(precise).assert_refused(422, "too_precise", "provenance.client.version");
-    }
-    assert_eq!(import("142").status, 201);
-}
-
-#[test]
 fn implausible_runs_are_flagged_with_the_reason() {
     let cases: [(Edit<RunRecord>, &str); 5] = [
         (|r| record::speed_up(r, 100_000), "FLOP/s"),
@@ -356,13 +352,17 @@ fn implausible_runs_are_flagged_with_the_reason() {
     let server = TestServer::start();
     for (change, reason) in cases {
         let run = server.accepted(change);
-        assert_eq!(run.tier, Tier::Flagged, "{reason}");
-        assert!(run.notes.iter().any(|note| note.to_string().contains(reason)), "{reason}: {:?}", run.notes);
+        assert_eq!(run.verdict.tier, Tier::Flagged, "{reason}");
+        assert!(
+            run.verdict.notes.iter().any(|note| note.to_string().contains(reason)),
+            "{reason}: {:?}",
+            run.verdict.notes
+        );
     }
     let mut imported = record::unregistered(3);
     first(&mut imported).first_losses.clear();
     let run: AcceptedRun = server.import(&imported).parse();
-    assert_eq!((run.tier, run.notes.len()), (Tier::Flagged, 2), "both reasons are reported");
+    assert_eq!((run.verdict.tier, run.verdict.notes.len()), (Tier::Flagged, 2), "both reasons are reported");
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn runs_that_learned_badly_or_in_part_are_accepted_unranked() {
         workload.evaluations.iter_mut().for_each(|e| (e.accuracy, e.loss) = (0.08, 3.1));
         record::reach(workload);
     });
-    assert_eq!(bad.tier, Tier::Checked);
+    assert_eq!(bad.verdict.tier, Tier::Checked);
     let half = server.accepted(|record| drop(record.workloads.pop()));
     let list = server.list("");
     assert!(list.rows.iter().all(|row| !row.ranked) && list.total == 3);

@@ -120,7 +120,7 @@ fn long_training(server: &TestServer) -> StartedRun {
 }
 
 #[test]
-fn hashes_and_losses_must_be_those_that_are_wanted() {
+fn hashes_losses_and_steps_must_be_those_that_are_wanted() {
     let server = TestServer::start();
     let run = long_training(&server);
     let wanted: ProofWanted = taken(&server, &run, &proof(2000, None, None)).parse();
@@ -147,11 +147,8 @@ fn hashes_and_losses_must_be_those_that_are_wanted() {
         assert_eq!(taken(&server, &run, &proof(2000, None, again)).text(), next);
     }
     refused(|part| part.state_sha256[3] = hash(7), 409, "unexpected_segment", "hashes");
-}
 
-#[test]
-fn networks_are_tested_and_reach_the_target_where_segments_end() {
-    let server = TestServer::start();
+    // A network is tested, and reaches its target, where segments end.
     let run = long_training(&server);
     let refused = |tested_step, target_step, status, code, field: &str| {
         proof(tested_step, target_step, None).send(&server, &run).assert_refused(status, code, field);

@@ -12,7 +12,6 @@ use crate::support::*;
 const DAY: f64 = 86_400.0;
 const ENDINGS: [&str; 3] = ["csv.gz", "jsonl.gz", "parquet"];
 
-/// Returns a server that writes its snapshots into a folder that it creates.
 fn server() -> TestServer {
     server_in(tempfile::tempdir().unwrap())
 }

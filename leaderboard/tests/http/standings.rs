@@ -267,7 +267,7 @@ fn known_devices_need_their_speed_and_have_a_browser_tax() {
         record.device.adapter.vendor = "nvidia".to_owned();
     });
     let is_noted = |note: &results::api::Note| note.to_string().contains("is not ranked as NVIDIA GeForce RTX 4090");
-    assert!(run.notes.iter().any(is_noted), "{:?}", run.notes);
+    assert!(run.verdict.notes.iter().any(is_noted), "{:?}", run.verdict.notes);
     server.set_tier(&run.run_id, Tier::Proven);
     let found = device(&server, "unknown-nvidia");
     assert_eq!((found.device_name.as_str(), found.device_source), ("unknown device (NVIDIA)", DeviceSource::Masked));

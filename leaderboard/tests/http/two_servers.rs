@@ -61,7 +61,7 @@ fn simultaneous_uploads_to_two_servers_use_the_nonce_once() {
 }
 
 #[test]
-fn concurrent_segments_on_two_servers_count_once() {
+fn concurrent_requests_to_two_servers_count_once() {
     let one = TestServer::start();
     let other = one.another();
     let run = one.begin();
@@ -74,12 +74,7 @@ fn concurrent_segments_on_two_servers_count_once() {
         assert!(!taken.is_empty() && taken.iter().all(|answer| answer.body == taken[0].body), "{taken:?}");
     }
     assert_eq!(one.database().count("SELECT COUNT(*) FROM segments"), 2);
-}
 
-#[test]
-fn concurrent_imports_store_a_record_once() {
-    let one = TestServer::start();
-    let other = one.another();
     let record = record::unregistered(3);
     let answers = at_once([&one, &other], |server, _| server.import(&record));
     assert_eq!(statuses(&answers), [201, 409, 409, 409, 409, 409, 409, 409], "{answers:?}");
@@ -90,12 +85,7 @@ fn concurrent_imports_store_a_record_once() {
     }
     let answers = at_once([&one, &other], |server, _| server.delete(&stored.run_id, &stored.deletion_secret));
     assert_eq!(statuses(&answers), [204, 404, 404, 404, 404, 404, 404, 404], "{answers:?}");
-}
 
-#[test]
-fn many_announce_and_hand_in_at_once() {
-    let one = TestServer::start();
-    let other = one.another();
     let runs: Vec<_> = (0..8).map(|_| one.honest_run()).collect();
     let answers = at_once([&one, &other], |server, number| {
         server.begin();
@@ -103,5 +93,5 @@ fn many_announce_and_hand_in_at_once() {
         server.upload(&started.run_id, record)
     });
     assert_eq!(statuses(&answers), [201; 8], "{answers:?}");
-    assert_eq!(other.list("").total, 16);
+    assert_eq!(other.list("").total, 16, "the import is deleted");
 }

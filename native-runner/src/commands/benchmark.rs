@@ -4,7 +4,7 @@ use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefi
 use results::api::StartRun;
 use results::{InputMode, Outcome, RunRecord, RunSpec, SeedSource, Warning};
 
-use crate::cli::BenchmarkArgs;
+use crate::arguments::BenchmarkArgs;
 use crate::commands::compare::compare;
 use crate::commands::upload::{Uploader, keep, refused};
 use crate::data_folder::LocalData;
@@ -114,8 +114,7 @@ struct RunSeed {
 }
 
 impl RunSeed {
-    /// Returns the leaderboard's seed, unless another was requested. A run with another seed can only be uploaded as
-    /// unverified.
+    /// Returns the leaderboard's seed, unless another was requested; uploads of such a run are unverified.
     fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Uploader>) -> Result<Self, Failure> {
         let (value, source, registration, origin) = match (asked, submission) {
             (Some(value), None) => (value, SeedSource::Chosen, None, "set with --seed".to_owned()),

@@ -9,8 +9,9 @@ use engine::{
 use results::comparison::{Comparison, Contender, Refused};
 use results::{FailureCause, Outcome, Provenance, RunRecord, RunSpec, SeedSource, comparison};
 use serde::Serialize;
+use view::text::counted;
 
-use crate::cli::{ALL, BenchmarkArgs};
+use crate::arguments::{ALL, BenchmarkArgs};
 use crate::commands::compare_table::{show, show_legend, show_warnings};
 use crate::data_folder::LocalData;
 use crate::device::{Unavailable, describe, devices, find_suite, workloads};
@@ -19,7 +20,7 @@ use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MachineMeter, MonotonicClock};
 use crate::progress::{Interrupt, RunProgress};
-use crate::screen::{Screen, plural};
+use crate::screen::Screen;
 use crate::{device, report};
 
 const DOCUMENT_VERSION: u32 = 1;
@@ -39,8 +40,7 @@ struct BackendsDocument<'a> {
     provenance: Provenance,
 }
 
-/// Trains workloads on several backends from several seeds and compares the results. All arguments are checked before
-/// any training.
+/// Trains workloads on several backends from several seeds and compares the results. Checks all arguments first.
 pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let suite = find_suite(&arguments.training.suite)?;
     let workloads = workloads(arguments, suite)?;
@@ -219,13 +219,13 @@ impl BackendContest<'_> {
             Some(length) => length.to_string(),
             None => {
                 let SuiteDefinition { epochs, training_seconds, .. } = self.suite;
-                format!("{} or {training_seconds} s of training", plural(epochs, "epoch"))
+                format!("{} or {training_seconds} s of training", counted(epochs, "epoch"))
             }
         };
         let mut runs = findings.records.iter().flat_map(|record| &record.workloads);
         let run = runs.find(|run| run.workload == comparison.workload);
         let batch = run.map(|run| format!("batches of {}", run.settings.batch_size));
-        let seeds = plural(self.seeds.len(), "seed");
+        let seeds = counted(self.seeds.len(), "seed");
         [Some(length), batch, Some(seeds)].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 }

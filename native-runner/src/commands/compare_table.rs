@@ -5,6 +5,7 @@ use std::mem::discriminant;
 use console::Style;
 use results::comparison::{Agreement, Comparison, Figures, Row, Timing};
 use results::{RunRecord, Warning};
+use view::text::times;
 
 use crate::failure::Failure;
 use crate::screen::{NONE, Screen, TableColumn, TextTable};
@@ -89,7 +90,7 @@ fn timing_column(name: &str, rows: &[Row], timing: &dyn Fn(&Figures) -> (Option<
     let cell = |row: &Row| match row.figures.as_ref().map(timing) {
         Some((Some(timing), projected)) => {
             let mark = if projected { "≈" } else { "" };
-            let ratio = timing.to_fastest.map_or_else(|| NONE.to_owned(), ratio);
+            let ratio = timing.to_fastest.map_or_else(|| NONE.to_owned(), times);
             (format!("{mark}{}", digits(timing.seconds)), ratio)
         }
         _ => (NONE.to_owned(), String::new()),
@@ -123,15 +124,6 @@ pub(crate) fn digits(seconds: f64) -> String {
         _ => 0,
     };
     format!("{seconds:.decimals$}")
-}
-
-fn ratio(ratio: f64) -> String {
-    let decimals = match ratio {
-        ..10.0 => 2,
-        ..100.0 => 1,
-        _ => 0,
-    };
-    format!("{ratio:.decimals$}")
 }
 
 pub(crate) fn device_memory(figures: &Figures) -> Option<String> {

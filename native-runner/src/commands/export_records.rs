@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use results::{RunRecord, WorkloadRecord, metric};
 use view::table::{LocalRun, ParquetError, ParquetFile, Sheet, csv, local_columns};
+use view::text::counted;
 
 use crate::commands::report::input;
 use crate::export::{Format, NoteMark, ReportNote, ReportSection, TextReport};
 use crate::failure::Failure;
 use crate::json_output::{holds_something, replace};
 use crate::report::throughput;
-use crate::screen::{Screen, TextTable, plural};
+use crate::screen::{Screen, TextTable};
 
 const STANDARD_OUTPUT: &str = "-";
 
@@ -86,17 +87,17 @@ fn cannot_encode(source: io::Error) -> Failure {
 fn say(runs: &[LocalRun<'_>], without: usize, kernels: usize, file: Option<&Path>) -> Result<(), Failure> {
     let rows: usize = runs.iter().map(|run| run.record.workloads.len()).sum();
     let to = file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
-    let written = format!("Written{to}: {} of {}.", plural(rows, "workload"), plural(runs.len(), "run"));
+    let written = format!("Written{to}: {} of {}.", counted(rows, "workload"), counted(runs.len(), "run"));
     Screen::Error.prose("", &written, 0)?;
     if without > 0 {
         let text = format!(
             "Left out: {} without a record; `native-runner report` lists the reasons.",
-            plural(without, "cell")
+            counted(without, "cell")
         );
         Screen::Error.prose("! ", &text, 2)?;
     }
     if kernels > 0 {
-        let text = format!("Left out: {} of kernels, which are not training runs.", plural(kernels, "record"));
+        let text = format!("Left out: {} of kernels, which are not training runs.", counted(kernels, "record"));
         Screen::Error.prose("! ", &text, 2)?;
     }
     Ok(())
@@ -179,18 +180,5 @@ pub(crate) enum RecordFormat {
 impl RecordFormat {
     pub(crate) fn of(file: &Path) -> Option<Self> {
         Self::from_str(file.extension()?.to_str()?, true).ok()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_ending_of_a_file_says_its_format() {
-        let of = |name: &str| RecordFormat::of(Path::new(name));
-        assert_eq!(of("a/b.parquet"), Some(RecordFormat::Parquet));
-        assert_eq!((of("b.CSV"), of("b.md")), (Some(RecordFormat::Csv), Some(RecordFormat::Markdown)));
-        assert_eq!((of("-"), of("b.xlsx"), of("csv")), (None, None, None));
     }
 }

@@ -2,20 +2,20 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use engine::{DATA_SETS, DataSet, DataSource, Origin};
 
-use crate::cli::{Cli, DataArgs};
+use crate::arguments::DataArgs;
 use crate::data_folder::{self, LocalData, place_to_fetch_to};
 use crate::failure::Failure;
 use crate::json_output::{cannot_write, replace};
 use crate::leaderboard::{Address, LeaderboardClient};
-use crate::screen::{Screen, did_you_mean};
+use crate::screen::Screen;
+use crate::text::did_you_mean;
 
-pub(crate) fn completions(arguments: &CompletionsArgs) -> Result<(), Failure> {
-    let mut command = Cli::command();
+pub(crate) fn completions(arguments: &CompletionsArgs, mut command: clap::Command) -> Result<(), Failure> {
     let name = command.get_name().to_owned();
     // The script is generated in memory, because the generator panics on write errors.
     let mut script = Vec::new();
@@ -24,8 +24,8 @@ pub(crate) fn completions(arguments: &CompletionsArgs) -> Result<(), Failure> {
 }
 
 /// Prints the manual page, or writes it and the pages of all subcommands into a folder.
-pub(crate) fn manual(arguments: &ManualArgs) -> Result<(), Failure> {
-    let mut command = Cli::command().disable_help_subcommand(true);
+pub(crate) fn manual(arguments: &ManualArgs, command: clap::Command) -> Result<(), Failure> {
+    let mut command = command.disable_help_subcommand(true);
     command.build();
     let Some(folder) = &arguments.output else {
         return io::stdout().lock().write_all(&page(command)?).map_err(Failure::Output);

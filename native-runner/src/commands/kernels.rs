@@ -4,9 +4,9 @@ use std::rc::Rc;
 use clap::Args;
 use engine::backends::wgsl::microbenchmarks::{self, Request};
 use results::Provenance;
-use results::kernels::{Entry, KernelRecord, KernelReport, Outcome, Peak, Suite, Timing};
+use results::kernels::{Entry, KernelOutcome, KernelRecord, KernelReport, KernelSuite, KernelTiming, Peak};
 
-use crate::cli::{AdapterArgs, CellArgs, named, positive_seconds};
+use crate::arguments::{AdapterArgs, CellArgs, named, positive_seconds};
 use crate::failure::Failure;
 use crate::figures::{Unmeasured, amount, figure, wrong};
 use crate::json_output::{JsonTarget, deliver, to_json};
@@ -22,10 +22,10 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
         progress::end_with_input();
     }
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
-    let is_asked = |suite: &Suite| arguments.suites.is_empty() || arguments.suites.contains(suite);
+    let is_asked = |suite: &KernelSuite| arguments.suites.is_empty() || arguments.suites.contains(suite);
     let request = Request {
         // Without suites, the adapter is opened and nothing is measured.
-        suites: Suite::ALL.into_iter().filter(|suite| !arguments.cell.opens_only && is_asked(suite)).collect(),
+        suites: KernelSuite::ALL.into_iter().filter(|suite| !arguments.cell.opens_only && is_asked(suite)).collect(),
         budget_seconds: arguments.budget_seconds,
         budget_bytes: u64::from(arguments.budget_mib) << 20,
     };
@@ -71,12 +71,12 @@ fn show(report: &KernelReport) -> Result<(), Failure> {
         ],
     );
     let of_suite = |suite| report.entries.iter().filter(move |entry| entry.suite == suite).collect::<Vec<&Entry>>();
-    let suites = Suite::ALL.map(|suite| {
+    let suites = KernelSuite::ALL.map(|suite| {
         let title = match suite {
-            Suite::Gemm => "Matrix products, M × N × K as in DeepBench",
-            Suite::Conv => "Convolutions, samples × width×height×channels → filters, kernel",
-            Suite::Rnn => "Recurrent layers without the products of their input, units, sequences × steps",
-            Suite::Arithmetic | Suite::Memory | Suite::Launch => "Peaks",
+            KernelSuite::Gemm => "Matrix products, M × N × K as in DeepBench",
+            KernelSuite::Conv => "Convolutions, samples × width×height×channels → filters, kernel",
+            KernelSuite::Rnn => "Recurrent layers without the products of their input, units, sequences × steps",
+            KernelSuite::Arithmetic | KernelSuite::Memory | KernelSuite::Launch => "Peaks",
         };
         (title, entries_table(&of_suite(suite)), of_suite(suite))
     });
@@ -91,7 +91,7 @@ fn show(report: &KernelReport) -> Result<(), Failure> {
 }
 
 fn entries_table(entries: &[&Entry]) -> TextTable {
-    let has_row = |entry: &&&Entry| matches!(entry.outcome, Outcome::Measured(_) | Outcome::Wrong(_));
+    let has_row = |entry: &&&Entry| matches!(entry.outcome, KernelOutcome::Measured(_) | KernelOutcome::Wrong(_));
     let rate = |rate| figure("flops_per_second", rate);
     TextTable::of(
         &entries.iter().filter(has_row).copied().collect::<Vec<&Entry>>(),
@@ -112,7 +112,7 @@ fn entries_table(entries: &[&Entry]) -> TextTable {
 
 fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for entry in entries.iter().filter(|entry| !matches!(entry.outcome, Outcome::Wrong(_))) {
+    for entry in entries.iter().filter(|entry| !matches!(entry.outcome, KernelOutcome::Wrong(_))) {
         if let Some(Unmeasured { reason, detail }) = Unmeasured::of(&entry.outcome) {
             let detail = if detail.is_empty() { detail } else { format!(" ({detail})") };
             by_reason.entry(reason).or_default().push(format!("{}, {}{detail}", entry.size, entry.pass.title()));
@@ -124,7 +124,7 @@ fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn spread(timing: &Timing) -> String {
+fn spread(timing: &KernelTiming) -> String {
     format!("±{:.1} %", timing.relative_spread() * 100.0)
 }
 
@@ -144,7 +144,7 @@ program with status 3. Sizes that do not fit are listed with their requirements.
 pub(crate) struct KernelsArgs {
     /// Suites to measure, separated by commas [default: all]; products also measure the peak of arithmetic
     #[arg(long = "suite", value_name = "A,B", value_delimiter = ',', value_parser = suite)]
-    suites: Vec<Suite>,
+    suites: Vec<KernelSuite>,
     #[command(flatten)]
     pub(crate) adapter: AdapterArgs,
     /// Seconds that the repetitions of one entry may take; longer entries are skipped
@@ -160,8 +160,8 @@ pub(crate) struct KernelsArgs {
     pub(crate) cell: CellArgs,
 }
 
-fn suite(text: &str) -> Result<Suite, String> {
-    named(text, &Suite::ALL, Suite::name)
+fn suite(text: &str) -> Result<KernelSuite, String> {
+    named(text, &KernelSuite::ALL, KernelSuite::name)
 }
 
 #[cfg(test)]
@@ -170,15 +170,15 @@ mod tests {
 
     use super::*;
 
-    fn entry(outcome: Outcome) -> Entry {
+    fn entry(outcome: KernelOutcome) -> Entry {
         let (size, kernels) = ("8 × 8 × 8".to_owned(), vec!["dense_forward".to_owned()]);
-        Entry { suite: Suite::Gemm, size, pass: Pass::Forward, flops: 1024, bytes: 768, kernels, outcome }
+        Entry { suite: KernelSuite::Gemm, size, pass: Pass::Forward, flops: 1024, bytes: 768, kernels, outcome }
     }
 
     #[test]
     fn wrong_entries_have_rows_and_unmeasured_ones_do_not() {
-        let wrong = entry(Outcome::Wrong(Difference { at: 3, found: 1.5, expected: 2.5 }));
-        let slow = entry(Outcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 });
+        let wrong = entry(KernelOutcome::Wrong(Difference { at: 3, found: 1.5, expected: 2.5 }));
+        let slow = entry(KernelOutcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 });
         assert_eq!(entries_table(&[&wrong, &slow]).columns[0].cells, ["wrong"]);
     }
 }

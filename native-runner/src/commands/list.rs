@@ -1,12 +1,14 @@
+use std::path::PathBuf;
 use std::rc::Rc;
 
+use clap::Args;
 use console::Style;
-use engine::backends::wgsl::Features;
+use engine::backends::wgsl::{Details, Features};
 use engine::{AdapterChoice, BackendState, DATA_SETS, DataSetDefinition, WORKLOADS, Workload};
 use results::Adapter;
 use serde::Serialize;
 
-use crate::cli::{DataSetsArgs, ListArgs, WorkloadsArgs};
+use crate::arguments::DataArgs;
 use crate::data_folder::{Availability, LocalData};
 use crate::failure::Failure;
 use crate::figures::figure;
@@ -20,38 +22,39 @@ const SCREEN: Screen = Screen::Output;
 
 pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
     #[derive(Serialize)]
-    struct AdapterListing<'a> {
+    struct AdapterListing {
         index: usize,
         default: bool,
         #[serde(flatten)]
-        adapter: &'a Adapter,
+        adapter: Adapter,
         features: Features,
     }
 
-    let adapters = pollster::block_on(engine::backends::adapters());
-    let features = pollster::block_on(engine::backends::wgsl::features());
-    let default = AdapterChoice::Any.choose(&adapters).ok();
+    let details = pollster::block_on(engine::backends::wgsl::details());
+    let adapters: Vec<Adapter> = details.iter().map(|details| details.adapter.clone()).collect();
+    let used = AdapterChoice::Any.choose(&adapters).ok();
+    let listed = details.into_iter().enumerate().map(|(index, Details { adapter, features, .. })| AdapterListing {
+        index,
+        default: used == Some(index),
+        adapter,
+        features,
+    });
+    let listed: Vec<AdapterListing> = listed.collect();
     if arguments.json {
-        let listed = adapters.iter().zip(features).enumerate().map(|(index, (adapter, features))| AdapterListing {
-            index,
-            default: default == Some(index),
-            adapter,
-            features,
-        });
-        return print_json(&listed.collect::<Vec<_>>());
+        return print_json(&listed);
     }
-    if adapters.is_empty() {
+    if listed.is_empty() {
         let advice = "This machine offers no adapter to this program. Is a GPU driver with Vulkan, Metal or DX12 \
                       installed? `native-runner doctor` lists what is installed and missing. `--backend reference` \
                       trains on the processor, slowly.";
         return SCREEN.prose("", advice, 0);
     }
-    for (index, adapter) in adapters.iter().enumerate() {
+    for AdapterListing { index, default, adapter, features } in listed {
         SCREEN.prose(&format!("{index:>2}  "), &SCREEN.bold(&adapter.name), 4)?;
         let mut facts = vec![adapter.kind.name().to_owned(), adapter.api.clone()];
         facts.extend(Some(format!("driver {}", adapter.driver)).filter(|_| !adapter.driver.is_empty()));
-        facts.extend(offered(features[index]));
-        if default == Some(index) {
+        facts.extend(offered(features));
+        if default {
             facts.push("used by default".to_owned());
         }
         if adapter.software {
@@ -196,4 +199,41 @@ pub(crate) fn data_sets(arguments: &DataSetsArgs) -> Result<(), Failure> {
 
 fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     JsonTarget::StandardOutput.write(&to_json(value)?)
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DataSetsArgs {
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+}
+
+const WORKLOADS_EXAMPLES: &str = "\
+Examples:
+  native-runner workloads                          list the built-in workloads
+  native-runner workloads --workload-file my_network.toml
+                                                   check a file and show the size of its network
+  native-runner workloads --schema > workload.schema.json
+                                                   write the JSON Schema for editors";
+
+#[derive(Debug, Args)]
+#[command(after_help = WORKLOADS_EXAMPLES)]
+pub(crate) struct WorkloadsArgs {
+    /// TOML or JSON file of a network to show instead (docs/WORKLOADS.md). Repeatable
+    #[arg(long = "workload-file", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print the JSON Schema of these files
+    #[arg(long, conflicts_with_all = ["files", "json"])]
+    pub(crate) schema: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -4,7 +4,7 @@ use engine::{DataSource, data_set, steps};
 use results::Provenance;
 use serde::Serialize;
 
-use crate::cli::{AdapterArgs, DataArgs, OneWorkloadArgs, positive_seconds};
+use crate::arguments::{AdapterArgs, DataArgs, OneWorkloadArgs, positive_seconds};
 use crate::data_folder::LocalData;
 use crate::failure::Failure;
 use crate::figures::figure;

@@ -7,12 +7,13 @@ use clap::Args;
 use results::scaling::{AllReduce, Compute, Exchanged, ModelledStep, Observed, ScalingModel, Transport};
 use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::Serialize;
+use view::text::counted;
 
-use crate::cli::number;
+use crate::arguments::number;
 use crate::commands::report;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{Screen, TableColumn, TextColumn, TextTable, plural};
+use crate::screen::{Screen, TableColumn, TextColumn, TextTable};
 
 const DOCUMENT_VERSION: u32 = 1;
 
@@ -401,7 +402,7 @@ fn table_of_scaled(network: &ScaledNetwork) -> TextTable {
         ]
     });
     TextTable {
-        titles: of(AllReduce::Ring).map(|scaled| plural(scaled.devices, "device")).collect(),
+        titles: of(AllReduce::Ring).map(|scaled| counted(scaled.devices, "device")).collect(),
         columns: columns.collect(),
     }
 }
@@ -409,7 +410,7 @@ fn table_of_scaled(network: &ScaledNetwork) -> TextTable {
 fn table_of_published(rows: &[PublishedScaling]) -> TextTable {
     let published: TextColumn<'_, PublishedStep> =
         ("step\npublished", &|step| step.published_seconds.map(milliseconds));
-    let mut table = TextTable::of(&rows[0].steps, |step| plural(step.devices, "device"), &[published]);
+    let mut table = TextTable::of(&rows[0].steps, |step| counted(step.devices, "device"), &[published]);
     table.columns.extend(rows.iter().map(|row| {
         let cell = |step: &PublishedStep| {
             Some(format!("{} ({:.0} %)", milliseconds(step.model_seconds), 100.0 * step.model_efficiency))

@@ -10,7 +10,7 @@ use results::Precision;
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
-use crate::cli::{PORT, short_text, threads};
+use crate::arguments::{PORT, short_text, threads};
 use crate::failure::Failure;
 use crate::machine;
 use crate::meter::MonotonicClock;

@@ -10,7 +10,7 @@ use engine::{Backend, WORKLOADS, steps};
 use results::{FailureCause, Precision, Provenance};
 use serde::Serialize;
 
-use crate::cli::{ALL, AdapterArgs, DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision};
+use crate::arguments::{ALL, AdapterArgs, DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision};
 use crate::commands::compare_table::show_burn;
 use crate::data_folder::LocalData;
 use crate::device::{self, Unavailable, describe};
@@ -178,7 +178,7 @@ fn table(report: &StepsReport) -> TextTable {
             ("arithmetic", &|(.., of, _)| Some(figure("flops_per_second", of.flops_per_second))),
             ("of peak", &|(.., of, _)| of.peak_share.map(percent)),
             ("to fastest", &|(.., of, _)| Some(format!("{:.3}", of.ratio_to_fastest))),
-            ("memory", &|(.., of, _)| Some(mebibytes(of.device_memory_bytes))),
+            ("memory", &|(.., of, _)| Some(mebibytes(of.device_memory_bytes as f64))),
             ("cliff", &cliff),
         ],
     );

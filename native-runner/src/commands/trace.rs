@@ -1,8 +1,9 @@
 use std::rc::Rc;
 
+use clap::{ArgAction, Args};
 use engine::{DataSource, TraceRequest, data_set};
 
-use crate::cli::TraceArgs;
+use crate::arguments::{DataArgs, DeviceArgs, OneWorkloadArgs, on_or_off};
 use crate::data_folder::LocalData;
 use crate::device;
 use crate::failure::Failure;
@@ -45,4 +46,32 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
         Screen::Error.prose("", &text, 0)?;
     }
     Ok(())
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    #[command(flatten)]
+    pub(crate) workload: OneWorkloadArgs,
+    /// Seed of weights and dropout
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: u32,
+    /// Samples in a batch
+    #[arg(long, value_name = "N")]
+    pub(crate) batch_size: u32,
+    /// Steps to train
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: u32,
+    /// Enable or disable dropout layers
+    #[arg(long, value_name = "on|off", default_value = "off", hide_possible_values = true, action = ArgAction::Set, value_parser = on_or_off())]
+    pub(crate) dropout: bool,
+    /// Test samples to classify after the last step
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) test_samples: u32,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// File to write the trace to; `-` is standard output
+    #[arg(long, value_name = "FILE", default_value = "-", help_heading = "Data and output")]
+    pub(crate) json: JsonTarget,
 }

@@ -8,12 +8,14 @@ use results::api::{AcceptedRun, Note};
 use results::open_data::LICENCE_ADDRESS;
 use results::{InputMode, RunRecord};
 
-use crate::cli::positive_seconds;
+use crate::arguments::ConsentArgs;
 use crate::failure::Failure;
+use crate::failure::LeaderboardError;
 use crate::json_output::{self, to_json};
-use crate::leaderboard::{Address, LeaderboardClient, LeaderboardError, UploadKey, clean};
+use crate::leaderboard::{Address, LeaderboardClient, UploadKey, clean};
 use crate::records::read_one;
-use crate::screen::{Screen, quoted};
+use crate::screen::Screen;
+use crate::text::quoted;
 
 pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
     let mut record = read_one(&arguments.file)?;
@@ -50,17 +52,6 @@ pub(crate) struct UploadArgs {
     pub(crate) unverified: bool,
     #[command(flatten)]
     pub(crate) consent: ConsentArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Upload")]
-pub(crate) struct ConsentArgs {
-    /// Upload without asking
-    #[arg(long)]
-    pub(crate) yes: bool,
-    /// Seconds to wait for each answer of the leaderboard
-    #[arg(long, value_name = "X", default_value_t = 60.0, value_parser = positive_seconds)]
-    upload_timeout: f64,
 }
 
 /// Longest wait for a verdict, which takes seconds on an idle server.
@@ -139,11 +130,10 @@ impl Uploader {
             _ => self.import(json)?,
         }?;
         self.show(&accepted, screen)?;
-        if accepted.being_verified { self.await_verdict(&accepted.run_id, screen) } else { Ok(()) }
+        if accepted.verdict.being_verified { self.await_verdict(&accepted.run_id, screen) } else { Ok(()) }
     }
 
-    /// Uploads exactly `json` as an unverified run. Retries do not create another run. The inner error comes from the
-    /// upload.
+    /// Uploads exactly `json` as an unverified run, once despite retries. The inner error comes from the upload.
     pub(crate) fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>, Failure> {
         let key = UploadKey::of(&json).map_err(Failure::NoRandomness)?;
         let answer = self.leaderboard.import(json, &key.word);
@@ -173,8 +163,8 @@ impl Uploader {
     fn show(&self, accepted: &AcceptedRun, screen: Screen) -> Result<(), Failure> {
         let address = self.leaderboard.address();
         screen.line("")?;
-        screen.line(&format!("{}       {}", screen.bold("Uploaded"), accepted.tier.name()))?;
-        show_notes(&accepted.notes, screen)?;
+        screen.line(&format!("{}       {}", screen.bold("Uploaded"), accepted.verdict.tier.name()))?;
+        show_notes(&accepted.verdict.notes, screen)?;
         screen.line(&format!("{}      {}", screen.bold("Permalink"), address.join(&clean(&accepted.permalink))))?;
         screen.line(&format!("{}  {}", screen.bold("Deletion link"), address.join(&clean(&accepted.deletion_link))))?;
         let text = "Keep it secret: it is shown only once, and anyone who has it can delete the run.";

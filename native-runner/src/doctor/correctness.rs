@@ -4,36 +4,18 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::backends::{Devices, KNOWN_BACKENDS, REFERENCE};
+use engine::backends::{Devices, REFERENCE};
 use engine::{AdapterChoice, BACKENDS, BackendDefinition, DataSource, EngineError, backends};
 use results::{Correctness, Outcome, RunRecord, WorkloadRecord};
 use serde_json::json;
 
 use crate::child::{Child, How};
 use crate::data_folder::LocalData;
-use crate::doctor::Severity::{Fine, Note, Problem, Warning};
-use crate::doctor::{Circumstances, Diagnosis, DoctorArgs};
+use crate::doctor::circumstances::Severity::{Fine, Note, Problem, Warning};
+use crate::doctor::circumstances::{Circumstances, Diagnosis, DoctorArgs, Trial, TrialOutcome};
 
-/// Convolutions, pools and dense layers, if MNIST is available; and two LSTMs on stories, which can always be
-/// generated.
+/// Convolutions, pools and dense layers, if MNIST is available; otherwise two LSTMs on generated stories.
 const SMALL_WORKLOADS: [&str; 2] = ["caffe-mnist", "keras-babi-rnn"];
-
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Trial {
-    pub(crate) backend: &'static str,
-    /// Adapter index; `None` for backends with their own devices.
-    pub(crate) adapter: Option<usize>,
-    pub(crate) device: String,
-    pub(crate) software: bool,
-    pub(crate) outcome: TrialOutcome,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TrialOutcome {
-    Right,
-    Failed,
-    Untried,
-}
 
 /// Returns the named backends; without names, all except the slow reference and remote ones.
 pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>, EngineError> {
@@ -41,21 +23,14 @@ pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>
         let tried = |backend: &&BackendDefinition| ![REFERENCE, backends::BURN_REMOTE].contains(&backend.name);
         return Ok(BACKENDS.iter().filter(tried).collect());
     }
-    let find = |name: &str| {
-        let known = KNOWN_BACKENDS.iter().find(|known| known.name == name);
-        BACKENDS.iter().find(|built| built.name == name).ok_or_else(|| match known {
-            Some(known) => EngineError::BackendNotBuilt { name: known.name },
-            None => EngineError::UnknownBackend {
-                name: name.to_owned(),
-                known: BACKENDS.iter().map(|built| built.name.to_owned()).collect(),
-            },
-        })
+    let find = |name: &String| {
+        let name = backends::find_known(name.trim())?;
+        BACKENDS.iter().find(|built| built.name == name).ok_or(EngineError::BackendNotBuilt { name })
     };
-    names.iter().map(|name| find(name.trim())).collect()
+    names.iter().map(find).collect()
 }
 
-/// Pairs each backend with each adapter that it can choose. Backends without a choice are tried once, unless only
-/// an adapter was requested.
+/// Pairs each backend with each adapter that it can choose. Others are tried once, unless only an adapter was named.
 fn pairs(
     backends: &[&'static BackendDefinition],
     adapters: &[usize],
@@ -79,12 +54,14 @@ pub(crate) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Dia
     let only_adapters = arguments.adapter.is_some() && arguments.backends.is_empty();
     let mut findings = Vec::new();
     for (backend, adapter) in pairs(&backends, &adapters, only_adapters) {
-        let mut trial = untried(circumstances, backend, adapter);
+        // Without an adapter, it computes on the processor or on a vendor's own devices.
+        let described = adapter.map(|index| &circumstances.listing.adapters[index].adapter);
+        let device = described.map_or_else(|| "its own device".to_owned(), |described| described.name.clone());
+        let software = described.is_some_and(|described| described.software);
+        let mut trial = Trial { backend: backend.name, adapter, device, software, outcome: TrialOutcome::Untried };
         if !arguments.quick {
             circumstances.say(&format!("{} on {}", backend.name, trial.device));
-            let (tried, finding) = try_out(circumstances, trial);
-            trial = tried;
-            findings.push(finding);
+            findings.push(try_out(circumstances, &mut trial));
         }
         circumstances.trials.push(trial);
     }
@@ -101,14 +78,6 @@ pub(crate) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Dia
     findings
 }
 
-fn untried(circumstances: &Circumstances<'_>, backend: &BackendDefinition, adapter: Option<usize>) -> Trial {
-    // Without an adapter, it computes on the processor or on a vendor's own devices.
-    let described = adapter.map(|index| &circumstances.listing.adapters[index].adapter);
-    let device = described.map_or_else(|| "its own device".to_owned(), |described| described.name.clone());
-    let software = described.is_some_and(|described| described.software);
-    Trial { backend: backend.name, adapter, device, software, outcome: TrialOutcome::Untried }
-}
-
 /// Returns the `--adapter` argument. A backend with its own numbering gets the name of the requested adapter.
 fn place(circumstances: &Circumstances<'_>, adapter: Option<usize>) -> Option<String> {
     if let Some(index) = adapter {
@@ -123,7 +92,7 @@ fn place(circumstances: &Circumstances<'_>, adapter: Option<usize>) -> Option<St
     }
 }
 
-fn try_out(circumstances: &Circumstances<'_>, trial: Trial) -> (Trial, Diagnosis) {
+fn try_out(circumstances: &Circumstances<'_>, trial: &mut Trial) -> Diagnosis {
     let DoctorArgs { data, trace_seconds, .. } = circumstances.arguments;
     let workload = small_workload(&mut LocalData::new(data));
     let words = ["--backend", trial.backend, "--workload", workload, "--steps", "1", "--seed", "1"];
@@ -152,27 +121,28 @@ fn run(words: &[OsString], limit: Duration) -> Result<RunRecord, String> {
     record.ok_or_else(|| ended.reason().split(" Run `native-runner doctor`").next().unwrap_or_default().to_owned())
 }
 
-fn judge_run(trial: Trial, record: Result<RunRecord, String>) -> (Trial, Diagnosis) {
+/// Sets the outcome of the trial, and the name of the device that it ran on.
+fn judge_run(trial: &mut Trial, record: Result<RunRecord, String>) -> Diagnosis {
     let (backend, adapter_index) = (trial.backend, trial.adapter);
     // Some backends are known to fail on software adapters, and such runs are never ranked.
     let severity = if trial.software { Warning } else { Problem };
-    let failed = |trial: Trial, sentence: String, details| {
+    let failed = |sentence: String, details| {
         let advice = "A newer driver may help; `native-runner backends` lists other backends.";
-        let finding = Diagnosis::new(severity, "trace", sentence).with_advice(advice).with_details(details);
-        (Trial { outcome: TrialOutcome::Failed, ..trial }, finding)
+        Diagnosis::new(severity, "trace", sentence).with_advice(advice).with_details(details)
     };
+    trial.outcome = TrialOutcome::Failed;
     let RunRecord { device, workloads, provenance, .. } = match record {
         Ok(record) => record,
         Err(how) => {
             let sentence = format!("{backend} on {} gave no result: {how}.", trial.device);
             let details = json!({ "backend": backend, "adapter_index": adapter_index, "ended": how });
-            return failed(trial, sentence, details);
+            return failed(sentence, details);
         }
     };
     let (adapter, seconds) = (&device.adapter, provenance.wall_seconds);
     let WorkloadRecord { workload, outcome, correctness, .. } = &workloads[0];
     let device = &adapter.name;
-    let trial = Trial { device: device.clone(), software: adapter.software, ..trial };
+    (trial.device, trial.software) = (device.clone(), adapter.software);
     let details = json!({
         "backend": backend, "adapter_index": adapter_index, "adapter": adapter, "workload": workload,
         "seconds": seconds, "correctness": correctness,
@@ -182,19 +152,17 @@ fn judge_run(trial: Trial, record: Result<RunRecord, String>) -> (Trial, Diagnos
         (Outcome::Completed, None) => {
             let what = format!("the first steps of {workload}; the run took {seconds:.1} s");
             let sentence = format!("{backend} on {device} agrees with the reference: {what}.");
-            (
-                Trial { outcome: TrialOutcome::Right, ..trial },
-                Diagnosis::new(Fine, "trace", sentence).with_details(details),
-            )
+            trial.outcome = TrialOutcome::Right;
+            Diagnosis::new(Fine, "trace", sentence).with_details(details)
         }
         (Outcome::Failed { reason, .. }, _) => {
-            failed(trial, format!("{backend} cannot train on {device}: {reason}."), details)
+            failed(format!("{backend} cannot train on {device}: {reason}."), details)
         }
         (_, Some(found)) => {
             let what = format!("disagrees with the reference: {found} ({workload})");
-            failed(trial, format!("{backend} on {device} {what}."), details)
+            failed(format!("{backend} on {device} {what}."), details)
         }
-        (_, None) => failed(trial, format!("{backend} on {device} diverged ({workload})."), details),
+        (_, None) => failed(format!("{backend} on {device} diverged ({workload})."), details),
     }
 }
 
@@ -208,10 +176,11 @@ fn small_workload(folder: &mut LocalData) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use engine::KNOWN_BACKENDS;
     use results::{Adapter, FailureCause};
 
     use super::*;
-    use crate::cli::DataArgs;
+    use crate::arguments::DataArgs;
 
     #[test]
     fn every_back_end_meets_every_adapter_and_the_processor_once() {
@@ -237,7 +206,9 @@ mod tests {
 
     fn judged(software: bool, record: Result<RunRecord, String>) -> (Trial, Diagnosis) {
         let (device, outcome) = ("Some GPU".to_owned(), TrialOutcome::Untried);
-        judge_run(Trial { backend: "wgsl", adapter: Some(0), device, software, outcome }, record)
+        let mut trial = Trial { backend: "wgsl", adapter: Some(0), device, software, outcome };
+        let finding = judge_run(&mut trial, record);
+        (trial, finding)
     }
 
     fn record(outcome: Outcome, loss: f64) -> RunRecord {

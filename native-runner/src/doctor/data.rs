@@ -5,10 +5,11 @@ use std::{fs, io};
 use engine::{DATA_SETS, DataSetDefinition, DataSource};
 use serde_json::json;
 
-use crate::cli::DataArgs;
-use crate::data_folder::{Availability, LocalData, cache, fetching};
-use crate::doctor::Severity::{Fine, Note, Problem, Warning};
-use crate::doctor::{Circumstances, Diagnosis, DoctorArgs};
+use crate::arguments::DataArgs;
+use crate::data_folder::{Availability, LocalData, fetching};
+use crate::doctor::circumstances::Severity::{Fine, Note, Problem, Warning};
+use crate::doctor::circumstances::{Circumstances, Diagnosis, DoctorArgs};
+use crate::machine::cache;
 
 pub(crate) fn examine_data_sets(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let arguments = circumstances.arguments;

@@ -4,24 +4,18 @@ use std::process::Command;
 use std::time::Duration;
 use std::{fs, io};
 
+use engine::BACKENDS;
 use engine::backends::wgsl::{Details, Limits};
-use engine::{AdapterChoice, BACKENDS, EngineError};
-use results::Adapter;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::child::Child;
 use crate::device::describe;
-use crate::doctor::Severity::{Fine, Note, Problem, Warning};
-use crate::doctor::{Circumstances, Diagnosis, system};
+use crate::doctor::circumstances::Severity::{Fine, Note, Problem, Warning};
+use crate::doctor::circumstances::{Circumstances, Diagnosis, Listing};
+use crate::doctor::system;
 use crate::figures::mebibytes;
-use crate::{doctor, machine, system_files};
-
-#[derive(Debug, Default)]
-pub(crate) struct Listing {
-    pub(crate) adapters: Vec<Details>,
-    pub(crate) trouble: Option<String>,
-}
+use crate::{machine, system_files};
 
 fn run(command: Command, limit: Duration) -> Result<String, String> {
     Child::start(command).map_err(|error| format!("it could not be started: {error}"))?.output_within(limit)
@@ -32,22 +26,6 @@ pub(crate) fn list_in_child(limit: Duration) -> Result<Vec<Details>, String> {
     let mut command = machine::this_program().map_err(|error| error.to_string())?;
     command.args(["doctor", "--list-adapters"]);
     serde_json::from_str(&run(command, limit)?).map_err(|error| error.to_string())
-}
-
-impl Listing {
-    fn choose(&self, choice: &AdapterChoice) -> Result<usize, EngineError> {
-        let adapters: Vec<Adapter> = self.adapters.iter().map(|details| details.adapter.clone()).collect();
-        choice.choose(&adapters)
-    }
-
-    pub(crate) fn used_by_default(&self) -> Option<usize> {
-        self.choose(&AdapterChoice::Any).ok()
-    }
-
-    pub(crate) fn chosen(&self, asked: Option<&str>) -> Result<Vec<usize>, EngineError> {
-        let Some(Ok(choice)) = asked.map(str::parse) else { return Ok((0..self.adapters.len()).collect()) };
-        self.choose(&choice).map(|index| vec![index])
-    }
 }
 
 pub(crate) fn examine_adapters(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
@@ -103,7 +81,7 @@ fn judge_adapter(index: usize, details: &Details, default: bool) -> Diagnosis {
         0 => "no cooperative matrices".to_owned(),
         side => format!("cooperative matrices of {side} × {side}"),
     });
-    let [buffer, binding] = [limits.buffer_bytes, limits.binding_bytes].map(mebibytes);
+    let [buffer, binding] = [limits.buffer_bytes, limits.binding_bytes].map(|bytes| mebibytes(bytes as f64));
     facts.push(format!("buffers of {buffer}, bindings of {binding}"));
     facts.extend(default.then(|| "used by default".to_owned()));
     let sentence = format!("{}.", facts.join(" · "));
@@ -191,8 +169,7 @@ fn judge_gpu(gpu: &PciGpu, offered: bool, container: Option<&str>) -> Diagnosis 
     finding.with_details(json!({ "gpu": gpu, "offered": offered }))
 }
 
-/// Returns advice to make a GPU available; `None` for server management and virtual displays, which have no such
-/// driver.
+/// Returns advice to make a GPU available; `None` for displays of server management and virtual machines.
 fn driver_advice(vendor: u32, driver: Option<&str>, container: Option<&str>) -> Option<String> {
     let of_container = match (vendor, container) {
         (NVIDIA, Some(_)) => {
@@ -247,7 +224,7 @@ pub(crate) fn examine_vulkan(circumstances: &mut Circumstances<'_>) -> Vec<Diagn
 }
 
 fn examine_loader(circumstances: &Circumstances<'_>) -> Diagnosis {
-    match doctor::find_library(circumstances, LOADER) {
+    match circumstances.find_library(LOADER) {
         Some(path) => Diagnosis::new(Fine, "vulkan_loader", format!("The Vulkan loader is {}.", path.display()))
             .with_details(json!({ "path": path })),
         // Other systems use other folders, and a listed adapter proves that a loader was found.
@@ -513,7 +490,7 @@ fn judge_platform(platform: &Libraries, circumstances: &Circumstances<'_>) -> Di
     let mut found = Vec::new();
     let mut missing = Vec::new();
     for names in platform.libraries {
-        match names.iter().find_map(|name| doctor::find_library(circumstances, name)) {
+        match names.iter().find_map(|name| circumstances.find_library(name)) {
             Some(path) => found.push(path.display().to_string()),
             None => missing.push(names[0]),
         }
@@ -537,10 +514,10 @@ fn judge_platform(platform: &Libraries, circumstances: &Circumstances<'_>) -> Di
 #[cfg(test)]
 mod tests {
     use engine::backends::wgsl::{Features, Identity};
-    use results::DeviceKind;
+    use results::{Adapter, DeviceKind};
 
     use super::*;
-    use crate::doctor::{DoctorArgs, Severity};
+    use crate::doctor::circumstances::{DoctorArgs, Severity};
 
     fn listing(adapters: &[(&str, bool)]) -> Listing {
         Listing { adapters: adapters.iter().map(|&(name, software)| details(name, software)).collect(), trouble: None }

@@ -2,8 +2,8 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
-use crate::doctor::Severity::{Fine, Note, Problem, Warning};
-use crate::doctor::{Circumstances, Diagnosis};
+use crate::doctor::circumstances::Severity::{Fine, Note, Problem, Warning};
+use crate::doctor::circumstances::{Circumstances, Diagnosis};
 use crate::leaderboard::LeaderboardClient;
 
 const TIMEOUT_SECONDS: f64 = 20.0;

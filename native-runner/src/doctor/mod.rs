@@ -1,5 +1,6 @@
 //! Checks what is installed on this machine, whether it trains, and what to do about problems.
 
+mod circumstances;
 mod correctness;
 mod data;
 mod graphics;
@@ -7,27 +8,26 @@ mod leaderboard;
 mod system;
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
 use console::Style;
 use engine::backends::{KNOWN_BACKENDS, wgsl};
-use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::Value;
 use sysinfo::System;
 
-use crate::cli::{DataArgs, positive_seconds, short_text};
-use crate::doctor::Severity::{Fine, Note, Problem, Warning};
-use crate::doctor::correctness::{Trial, TrialOutcome};
-use crate::doctor::graphics::{Listing, list_in_child};
+pub(crate) use crate::doctor::circumstances::DoctorArgs;
+use view::text::counted;
+
+use crate::doctor::circumstances::Severity::{Fine, Note, Problem, Warning};
+use crate::doctor::circumstances::{Circumstances, Diagnosis, Listing, Trial, TrialOutcome};
+use crate::doctor::graphics::list_in_child;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
-use crate::leaderboard::Address;
 use crate::machine::{self, provenance};
 use crate::progress::spinner;
-use crate::screen::{Screen, plural};
+use crate::screen::Screen;
 
 type Examine = fn(&mut Circumstances<'_>) -> Vec<Diagnosis>;
 /// Name, title, and examinations with what is shown while they run.
@@ -67,92 +67,6 @@ const EXAMINATIONS: [Chapter; 6] = [
     ("leaderboard", "Leaderboard", &[("the leaderboard", leaderboard::examine_leaderboard)]),
     ("correctness", "Correctness", &[("the results of backends", correctness::examine_backends)]),
 ];
-
-pub(crate) struct Circumstances<'a> {
-    pub(crate) arguments: &'a DoctorArgs,
-    /// Root of the system's files; tests have their own tree.
-    pub(crate) root: PathBuf,
-    variable: fn(&str) -> Option<String>,
-    pub(crate) listing: Listing,
-    pub(crate) trials: Vec<Trial>,
-    spinner: ProgressBar,
-}
-
-impl<'a> Circumstances<'a> {
-    /// Lists adapters in a child process, because drivers may crash.
-    pub(crate) fn of_this_machine(arguments: &'a DoctorArgs) -> Self {
-        let mut circumstances = Self {
-            arguments,
-            root: PathBuf::from("/"),
-            variable: |name| std::env::var(name).ok().filter(|value| !value.is_empty()),
-            listing: Listing::default(),
-            trials: Vec::new(),
-            spinner: spinner(),
-        };
-        circumstances.say("adapters");
-        circumstances.listing = match list_in_child(LISTING_TIMEOUT) {
-            Ok(adapters) => Listing { adapters, trouble: None },
-            Err(trouble) => Listing { adapters: Vec::new(), trouble: Some(trouble) },
-        };
-        circumstances
-    }
-
-    #[cfg(test)]
-    pub(crate) fn of_a_test(arguments: &'a DoctorArgs, root: &Path) -> Self {
-        let (root, variable, listing) = (root.to_owned(), |_: &str| None, Listing::default());
-        Self { arguments, root, variable, listing, trials: Vec::new(), spinner: ProgressBar::hidden() }
-    }
-
-    /// Returns the path of a system file, given without its leading slash.
-    pub(crate) fn file(&self, path: impl AsRef<Path>) -> PathBuf {
-        self.root.join(path)
-    }
-
-    pub(crate) fn variable(&self, name: &str) -> Option<String> {
-        (self.variable)(name)
-    }
-
-    pub(crate) fn say(&self, what: &str) {
-        self.spinner.set_message(format!("checking {what}"));
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Severity {
-    Fine,
-    /// Information; nothing has to be done.
-    Note,
-    /// Runs work, but results may suffer.
-    Warning,
-    /// Something does not work.
-    Problem,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Diagnosis {
-    /// Machine-independent identifier.
-    pub(crate) name: &'static str,
-    pub(crate) severity: Severity,
-    pub(crate) sentence: String,
-    pub(crate) advice: Option<String>,
-    /// Machine-readable form; null if the sentence has everything.
-    pub(crate) details: Value,
-}
-
-impl Diagnosis {
-    pub(crate) fn new(severity: Severity, name: &'static str, sentence: impl Into<String>) -> Self {
-        Self { name, severity, sentence: sentence.into(), advice: None, details: Value::Null }
-    }
-
-    pub(crate) fn with_advice(self, advice: impl Into<String>) -> Self {
-        Self { advice: Some(advice.into()), ..self }
-    }
-
-    pub(crate) fn with_details(self, details: Value) -> Self {
-        Self { details, ..self }
-    }
-}
 
 const SCHEMA_VERSION: u32 = 1;
 
@@ -251,21 +165,8 @@ fn show(report: &DoctorReport, screen: Screen) -> Result<(), Failure> {
         screen.line(&format!("  {}", screen.bold(command)))?;
     }
     let counts = counts.iter().filter(|(.., count)| *count > 0);
-    let counts = counts.map(|(word, _, count)| plural(*count, word)).collect::<Vec<_>>().join(", ");
+    let counts = counts.map(|(word, _, count)| counted(*count, word)).collect::<Vec<_>>().join(", ");
     screen.prose("  ", if counts.is_empty() { "no problems, no warnings" } else { &counts }, 2)
-}
-
-/// Finds a library as the loader does, in `LD_LIBRARY_PATH` and the usual folders.
-pub(crate) fn find_library(circumstances: &Circumstances<'_>, name: &str) -> Option<PathBuf> {
-    let chosen = circumstances.variable("LD_LIBRARY_PATH").unwrap_or_default();
-    let chosen = chosen.split(':').filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    let multiarch = format!("{}-linux-gnu", std::env::consts::ARCH);
-    let usual = ["usr/local/lib", "usr/lib", "lib", "usr/lib64", "lib64", "run/opengl-driver/lib", "usr/lib/wsl/lib"];
-    let usual = usual.into_iter().flat_map(|folder| {
-        let folder = circumstances.file(folder);
-        [folder.join(&multiarch), folder]
-    });
-    chosen.chain(usual).map(|folder| folder.join(name)).find(|path| path.exists())
 }
 
 pub(crate) fn doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
@@ -274,10 +175,28 @@ pub(crate) fn doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
     }
     correctness::wanted(&arguments.backends)?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
-    let report = Privacy::of_this_user().clean_report(examine(&mut Circumstances::of_this_machine(arguments)));
+    let report = Privacy::of_this_user().clean_report(examine(&mut circumstances_of_this_machine(arguments)));
     let target = arguments.json.as_ref();
     deliver(show(&report, JsonTarget::screen_beside(target)), target, &to_json(&report)?)?;
     if report.verdict.trains { Ok(()) } else { Err(Failure::NothingTrains(report.verdict.sentence)) }
+}
+
+/// Lists the adapters, which several examinations need.
+fn circumstances_of_this_machine(arguments: &DoctorArgs) -> Circumstances<'_> {
+    let mut circumstances = Circumstances {
+        arguments,
+        root: PathBuf::from("/"),
+        variable: |name| std::env::var(name).ok().filter(|value| !value.is_empty()),
+        listing: Listing::default(),
+        trials: Vec::new(),
+        spinner: spinner(),
+    };
+    circumstances.say("adapters");
+    circumstances.listing = match list_in_child(LISTING_TIMEOUT) {
+        Ok(adapters) => Listing { adapters, trouble: None },
+        Err(trouble) => Listing { adapters: Vec::new(), trouble: Some(trouble) },
+    };
+    circumstances
 }
 
 fn examine(circumstances: &mut Circumstances<'_>) -> DoctorReport {
@@ -302,50 +221,6 @@ fn examine(circumstances: &mut Circumstances<'_>) -> DoctorReport {
         sections,
         verdict: decide(&circumstances.trials, circumstances.listing.used_by_default(), lacking),
     }
-}
-
-const DOCTOR_EXAMPLES: &str = "\
-Examples:
-  native-runner doctor                             check everything, and test each backend
-  native-runner doctor --quick                     check without computing
-  native-runner doctor --adapter 0 --backend wgsl  check a single device
-  native-runner doctor --upload https://gradmark.example
-                                                   also check the leaderboard and the clock
-  native-runner doctor --json report.json          write the report as JSON
-
-The report contains no names of users, hosts or home folders, so you can paste it into a bug report. Each
-backend runs in its own process, which may crash. Without --upload, nothing uses the network.
-
-Exit status:
-  0 a run would work   7 nothing can be trained with these options, or data is missing
-  2 wrong usage, or unknown backend";
-
-#[derive(Debug, Default, Args)]
-#[command(after_help = DOCTOR_EXAMPLES)]
-pub(crate) struct DoctorArgs {
-    /// Adapter to test, as for a run [default: all, and the processor for backends that use it]
-    #[arg(long, value_name = "ADAPTER", value_parser = short_text)]
-    pub(crate) adapter: Option<String>,
-    /// Backends to test, separated by commas [default: all except the plain reference]
-    #[arg(long = "backend", value_name = "A,B", value_delimiter = ',')]
-    pub(crate) backends: Vec<String>,
-    /// Skip the tests of backends and the verification of data sets
-    #[arg(long)]
-    pub(crate) quick: bool,
-    /// Seconds that the test of a backend may take
-    #[arg(long, value_name = "X", default_value_t = 120.0, value_parser = positive_seconds)]
-    pub(crate) trace_seconds: f64,
-    /// Leaderboard to check as well
-    #[arg(long = "upload", value_name = "URL")]
-    pub(crate) leaderboard: Option<Address>,
-    #[command(flatten)]
-    pub(crate) data: DataArgs,
-    /// Write the report as JSON; `-` is standard output
-    #[arg(long, value_name = "FILE", help_heading = "Data and output")]
-    pub(crate) json: Option<JsonTarget>,
-    /// List the adapters as JSON, for the doctor that started this process
-    #[arg(long, hide = true)]
-    pub(crate) list_adapters: bool,
 }
 
 /// Shorter names are parts of too many words.

@@ -7,8 +7,8 @@ use engine::{BACKENDS, BackendDefinition};
 use serde_json::json;
 use sysinfo::System;
 
-use crate::doctor::Severity::{Fine, Note, Warning};
-use crate::doctor::{Circumstances, Diagnosis};
+use crate::doctor::circumstances::Severity::{Fine, Note, Warning};
+use crate::doctor::circumstances::{Circumstances, Diagnosis};
 use crate::figures::mebibytes;
 use crate::machine::{Battery, operating_system};
 use crate::meter::processor_packages;
@@ -114,25 +114,21 @@ fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> O
     // Under these drivers `powersave` is the usual mode, with full clocks under load.
     let active = drivers.iter().any(|driver| driver == "intel_pstate" || driver == "amd-pstate-epp");
     let is = |wanted: &str| governors.iter().all(|governor| governor == wanted);
-    let shown = match drivers.is_empty() {
-        true => list(governors),
-        false => format!("{} ({})", list(governors), list(drivers)),
+    let by = if drivers.is_empty() { String::new() } else { format!(" ({})", list(drivers)) };
+    let judge = |severity, effect: &str| {
+        let sentence = format!("The processor's governor is {}{by}{effect}.", list(governors));
+        Diagnosis::new(severity, "processor_governor", sentence)
     };
     let finding = if governors.is_empty() {
         return None;
     } else if is("performance") {
-        Diagnosis::new(Fine, "processor_governor", format!("The processor's governor is {shown}."))
+        judge(Fine, "")
     } else if governors.contains("powersave") && !active {
-        let low = "which lowers clocks and slows down the processor and software adapters";
-        Diagnosis::new(Warning, "processor_governor", format!("The processor's governor is {shown}, {low}."))
+        judge(Warning, ", which lowers clocks and slows down the processor and software adapters")
             .with_advice("Run `sudo cpupower frequency-set -g performance`, which lasts until the next restart.")
     } else {
-        Diagnosis::new(
-            Note,
-            "processor_governor",
-            format!("The processor's governor is {shown}; clocks follow the load."),
-        )
-        .with_advice("For steadier results on the processor, run `sudo cpupower frequency-set -g performance`.")
+        judge(Note, "; clocks follow the load")
+            .with_advice("For steadier results on the processor, run `sudo cpupower frequency-set -g performance`.")
     };
     Some(finding.with_details(json!({ "governors": governors, "drivers": drivers })))
 }
@@ -156,7 +152,7 @@ fn judge_memory(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Di
     let container = container.filter(|(total, _)| (1..machine.0).contains(total));
     let (total, free) = container.map_or(machine, |(total, free)| (total, free.min(machine.1)));
     let whose = if container.is_some() { " that this container may use" } else { "" };
-    let sentence = format!("{} of memory{whose}, {} of it free.", mebibytes(total), mebibytes(free));
+    let sentence = format!("{} of memory{whose}, {} of it free.", mebibytes(total as f64), mebibytes(free as f64));
     let details = json!({ "total_bytes": total, "free_bytes": free, "limited": container.is_some() });
     let finding = if free < MIN_FREE_BYTES {
         Diagnosis::new(Warning, "memory", format!("{sentence} The larger networks may not fit."))

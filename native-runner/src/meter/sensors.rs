@@ -111,8 +111,7 @@ impl MachineTime {
         Self::read(&fs::read_to_string(root.join("proc/stat")).ok()?)
     }
 
-    /// Parses the first line, which sums up all cores. The fifth number is I/O wait; those after the eighth are
-    /// included in the first.
+    /// Parses the sum of all cores. The fifth number is I/O wait; those after the eighth are included in the first.
     fn read(text: &str) -> Option<Self> {
         let numbers: Vec<u64> =
             text.lines().next()?.strip_prefix("cpu ")?.split_whitespace().map_while(|word| word.parse().ok()).collect();
@@ -124,8 +123,7 @@ impl MachineTime {
         })
     }
 
-    /// Returns the I/O wait in percent of one core; `None` if the counter decreased, which the kernel documents as
-    /// possible.
+    /// Returns the I/O wait in percent of one core; `None` if the counter decreased, as the kernel allows.
     pub(crate) fn waited_percent_since(&self, before: &Self) -> Option<f64> {
         let waiting = self.waiting.checked_sub(before.waiting)?;
         let all = self.all.checked_sub(before.all).filter(|ticks| *ticks > 0)?;

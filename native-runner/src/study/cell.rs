@@ -4,14 +4,13 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use data_sets::files::sha256_hex;
 use engine::{BatchPlan, KNOWN_BACKENDS, SUITES, Workload};
-use results::kernels::Suite;
+use results::kernels::KernelSuite;
 use results::{Length, Positive, RunSpec, SeedSource};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use view::text::counted;
 
-use crate::leaderboard::hex;
-use crate::screen::plural;
 use crate::workload_file;
 
 /// Adapter of a backend without a choice of devices.
@@ -69,7 +68,7 @@ impl CellSettings {
 
     fn id(&self) -> String {
         let json = serde_json::to_vec(self).expect("text and numbers are always JSON");
-        let digest = hex(&Sha256::digest(json)[..5]);
+        let digest = &sha256_hex(&json)[..10];
         match self {
             Self::Run(run) => format!("{}-{}-{digest}", run.workload(), run.spec.backend),
             Self::Kernels(kernels) => format!("kernels-{}-{digest}", kernels.suite.name()),
@@ -146,7 +145,7 @@ impl RunSettings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KernelSettings {
-    pub(crate) suite: Suite,
+    pub(crate) suite: KernelSuite,
     pub(crate) adapter: String,
     pub(crate) budget_seconds: f64,
     pub(crate) budget_mib: u32,
@@ -201,8 +200,8 @@ pub(crate) static AXES: [Axis; 15] = [
         default: Some("f32"),
         ..Axis::new("precision", |of| Some(of.precision.name().to_owned()), str::to_owned).of_opening()
     },
-    Axis::new("threads", |of| of.threads.map(|count| count.to_string()), |value| plural(value, "thread")).of_opening(),
-    Axis::new("devices", |of| of.devices.map(|count| count.to_string()), |value| plural(value, "device")).of_opening(),
+    Axis::new("threads", |of| of.threads.map(|count| count.to_string()), |value| counted(value, "thread")).of_opening(),
+    Axis::new("devices", |of| of.devices.map(|count| count.to_string()), |value| counted(value, "device")).of_opening(),
     Axis::new("input", |of| Some(of.input?.name().to_owned()), |value| format!("input {value}")).of_opening(),
     Axis {
         in_words: |value| if value == OWN { "own layout".to_owned() } else { value.to_owned() },
@@ -301,7 +300,7 @@ pub(crate) mod tests {
         settings
     }
 
-    pub(crate) fn kernel_settings(suite: Suite) -> KernelSettings {
+    pub(crate) fn kernel_settings(suite: KernelSuite) -> KernelSettings {
         KernelSettings { suite, adapter: ANY.to_owned(), budget_seconds: 2.0, budget_mib: 1024 }
     }
 
@@ -318,7 +317,7 @@ pub(crate) mod tests {
         assert_ne!(plain, with(&|settings| settings.spec.seed = 2));
         let other = with(&|settings| settings.spec.adapter = "a/b".to_owned());
         assert!(plain != other && !other.contains('/'), "{other}");
-        let gemm = kernel_settings(Suite::Gemm);
+        let gemm = kernel_settings(KernelSuite::Gemm);
         let slower = CellSettings::Kernels(KernelSettings { budget_seconds: 3.0, ..gemm.clone() }).id();
         let gemm = CellSettings::Kernels(gemm).id();
         assert!(gemm.starts_with("kernels-gemm-") && gemm != slower, "{gemm}");
@@ -337,7 +336,7 @@ pub(crate) mod tests {
             ..unusual.spec
         };
         let kernels =
-            KernelSettings { adapter: "cpu".to_owned(), budget_seconds: 0.05, ..kernel_settings(Suite::Gemm) };
+            KernelSettings { adapter: "cpu".to_owned(), budget_seconds: 0.05, ..kernel_settings(KernelSuite::Gemm) };
         let cases = [
             (
                 CellSettings::Run(Box::new(run_settings("caffe-mnist"))),
@@ -388,7 +387,7 @@ pub(crate) mod tests {
         let mut settings = run_settings("caffe-mnist");
         settings.spec.batch_size = Some(500);
         let cell = CellSettings::Run(Box::new(settings));
-        let kernels = CellSettings::Kernels(kernel_settings(Suite::Gemm));
+        let kernels = CellSettings::Kernels(kernel_settings(KernelSuite::Gemm));
         let allows = |settings: &CellSettings, text: &str| text.parse::<CellFilter>().unwrap().allows(settings);
         for text in ["batch-size=50, 500", "workload=caffe-mnist", "learning-rate=own"] {
             assert!(allows(&cell, text), "{text}");

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
 use engine::{BACKENDS, KNOWN_BACKENDS, WORKLOADS};
-use results::kernels::Suite;
+use results::kernels::KernelSuite;
 use results::{InputMode, Layout, Length, Positive, Precision};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::cli::ALL;
+use crate::arguments::ALL;
 use crate::failure::Failure;
 use crate::program::NamedProgram;
-use crate::screen::did_you_mean;
 use crate::study::cell::{CellSettings, KernelSettings, StudyCell};
+use crate::text::did_you_mean;
 use crate::workload_file::is_file_name;
 
 /// A study: its question, and the runs that answer it.
@@ -59,7 +59,8 @@ pub(crate) struct Matrix {
     /// Backends. `all` includes every external program, and every backend of the running program except the plain
     /// reference.
     #[serde(default = "usual_backends")]
-    pub(crate) backends: Vec<BackendName>,
+    #[schemars(schema_with = "backend_names")]
+    pub(crate) backends: Vec<String>,
     /// Adapters, as in `--adapter` of a run.
     #[serde(default = "usual_adapters")]
     pub(crate) adapters: Vec<String>,
@@ -73,8 +74,8 @@ pub(crate) struct Matrix {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) limits: Vec<Length>,
     /// Threads of the backend `burn-flex`. Default: one per core.
-    #[serde(default, skip_serializing_if = "Threads::is_usual")]
-    pub(crate) threads: Threads,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) threads: Option<Threads>,
     /// Numbers of devices of the backend `wgsl` that share each batch. Default: the devices of the adapter, usually
     /// one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -106,24 +107,12 @@ pub(crate) enum UpTo {
     All,
 }
 
-impl Threads {
-    fn is_usual(&self) -> bool {
-        matches!(self, Self::Counts(counts) if counts.is_empty())
-    }
-}
-
-impl Default for Threads {
-    fn default() -> Self {
-        Self::Counts(Vec::new())
-    }
-}
-
 const fn first_seed() -> u32 {
     1
 }
 
-fn usual_backends() -> Vec<BackendName> {
-    vec![BackendName(BACKENDS[0].name.to_owned())]
+fn usual_backends() -> Vec<String> {
+    vec![BACKENDS[0].name.to_owned()]
 }
 
 fn usual_adapters() -> Vec<String> {
@@ -166,10 +155,9 @@ impl StudyDefinition {
         }
 
         let names: Vec<WorkloadName> = files.iter().map(|file| WorkloadName(file.display().to_string())).collect();
-        let backends: Vec<BackendName> = backends.iter().cloned().map(BackendName).collect();
         for matrix in &mut self.matrix {
             replace(&mut matrix.workloads, &names);
-            replace(&mut matrix.backends, &backends);
+            replace(&mut matrix.backends, backends);
             replace(&mut matrix.adapters, adapters);
         }
         self.kernels.iter_mut().for_each(|kernels| replace(&mut kernels.adapters, adapters));
@@ -187,9 +175,9 @@ impl StudyDefinition {
 
     pub(crate) fn check_backends(&self) -> Result<(), String> {
         let programs = self.programs.keys().map(String::as_str);
-        let known: Vec<&str> = BackendName::own().into_iter().chain(programs).collect();
+        let known: Vec<&str> = own_backends().into_iter().chain(programs).collect();
         for (number, matrix) in (1..).zip(&self.matrix) {
-            if let Some(BackendName(name)) = matrix.backends.iter().find(|name| !known.contains(&name.0.as_str())) {
+            if let Some(name) = matrix.backends.iter().find(|name| !known.contains(&name.as_str())) {
                 return Err(format!(
                     "[[matrix]] {number}: there is no backend `{name}`; available: {}. Add an external program with \
                      --program or [programs]{}",
@@ -262,31 +250,16 @@ impl JsonSchema for WorkloadName {
     }
 }
 
-/// Backend, [`ALL`], or an external program. The study names programs elsewhere, so the name is checked once the whole
-/// file is read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct BackendName(pub(crate) String);
-
-impl BackendName {
-    /// Returns the names that are known without a definition in the study.
-    pub(crate) fn own() -> Vec<&'static str> {
-        KNOWN_BACKENDS.iter().map(|backend| backend.name).chain([ALL]).collect()
-    }
+/// Returns the names of backends that are known without a definition in the study.
+fn own_backends() -> Vec<&'static str> {
+    KNOWN_BACKENDS.iter().map(|backend| backend.name).chain([ALL]).collect()
 }
 
-impl JsonSchema for BackendName {
-    fn schema_name() -> Cow<'static, str> {
-        "Backend".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "anyOf": [
-                { "type": "string", "enum": Self::own() },
-                { "type": "string", "description": "an external program of [programs], or of --program" },
-            ]
-        })
-    }
+/// The study names programs elsewhere, so names are checked once the whole file is read.
+fn backend_names(_: &mut SchemaGenerator) -> Schema {
+    let own = json_schema!({ "type": "string", "enum": own_backends() });
+    let text = "an external program of [programs], or of --program";
+    json_schema!({ "type": "array", "items": { "anyOf": [own, { "type": "string", "description": text }] } })
 }
 
 struct NameOfWorkload;
@@ -316,7 +289,7 @@ impl Visitor<'_> for NameOfWorkload {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct KernelMatrix {
-    pub(crate) suites: Vec<Suite>,
+    pub(crate) suites: Vec<KernelSuite>,
     /// Adapters, as in `--adapter`.
     pub(crate) adapters: Vec<String>,
     /// Time limit for the repetitions of an entry.
@@ -329,7 +302,7 @@ impl Default for KernelMatrix {
     fn default() -> Self {
         let budget_mib = NonZero::new(1024).expect("it is not zero");
         let budget_seconds = Positive::new(2.0).expect("it is above zero");
-        Self { suites: Suite::ALL.to_vec(), adapters: usual_adapters(), budget_seconds, budget_mib }
+        Self { suites: KernelSuite::ALL.to_vec(), adapters: usual_adapters(), budget_seconds, budget_mib }
     }
 }
 
@@ -399,12 +372,12 @@ mod tests {
     fn options_replace_the_studys_own_values() {
         let definition = StudyDefinition::parse(SMALL).unwrap();
         let Matrix { backends, seeds, .. } = &definition.matrix[0];
-        assert_eq!((backends[0].0.as_str(), seeds.as_slice()), (BACKENDS[0].name, [1].as_slice()), "the defaults");
+        assert_eq!((backends[0].as_str(), seeds.as_slice()), (BACKENDS[0].name, [1].as_slice()), "the defaults");
         assert_eq!(definition.clone().with_options(&[], &[], &[], &[]), definition);
         let files = ["a/mine.toml".into(), "other.json".into()];
         let other = definition.with_options(&files, &["burn-flex".to_owned()], &["cpu".to_owned()], &[]);
         let Matrix { workloads, backends, adapters, .. } = &other.matrix[0];
-        assert_eq!((backends[0].0.as_str(), adapters[0].as_str()), ("burn-flex", "cpu"));
+        assert_eq!((backends[0].as_str(), adapters[0].as_str()), ("burn-flex", "cpu"));
         assert!(workloads.iter().map(|name| name.0.as_str()).eq(["a/mine.toml", "other.json"]));
     }
 
@@ -433,7 +406,7 @@ mod tests {
         let texts: Vec<String> = all.iter().map(|cell| cell.settings.text()).collect();
         let expected = ["gemm · cpu", "gemm · discrete", "rnn · cpu", "rnn · discrete"];
         assert_eq!(texts, expected.map(|which| format!("kernels {which} · 2 s an entry · 1024 MiB an entry")));
-        assert_eq!(cells("", 1.0).len(), Suite::ALL.len());
+        assert_eq!(cells("", 1.0).len(), KernelSuite::ALL.len());
         let short = &cells("suites = [\"gemm\"]\nbudget_seconds = 4", 0.1)[0];
         assert!(short.settings.text().contains("0.4 s an entry"), "{}", short.settings.text());
         assert_eq!(short.full_limit.map(|limit| limit.to_string()).as_deref(), Some("4 s of training"));
@@ -456,7 +429,7 @@ mod tests {
             files.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
         assert_eq!(files, STUDIES.iter().map(|(name, _)| (*name).to_owned()).collect());
         assert!(STUDIES.iter().all(|(name, _)| plan(name).cells.len() > 1));
-        assert_eq!(plan("kernels").cells.len(), Suite::ALL.len());
+        assert_eq!(plan("kernels").cells.len(), KernelSuite::ALL.len());
     }
 
     /// Batch sizes, learning rates, lengths and devices as in `published_results.json`.

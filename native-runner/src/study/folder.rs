@@ -53,8 +53,7 @@ impl Folder {
         Ok(Self { path: path.to_owned(), begun: begun.unwrap_or_else(|| plan.clone()), _lock: lock })
     }
 
-    /// Lists the reasons why new cells differ from earlier ones of the same study: another version of the program,
-    /// another processor.
+    /// Lists reasons why new cells may differ from earlier ones: another version of the program, another processor.
     pub(crate) fn changes(&self, plan: &StudyPlan) -> Vec<String> {
         let program = |plan: &StudyPlan| format!("{} ({})", plan.provenance.engine_version, plan.provenance.commit);
         let processor = |plan: &StudyPlan| plan.processor.clone().unwrap_or_else(|| "an unnamed processor".to_owned());
@@ -403,6 +402,10 @@ impl FinishedCell {
     }
 }
 
+pub(crate) fn find_finished<'a>(finished: &'a [FinishedCell], cell: &StudyCell) -> Option<&'a FinishedCell> {
+    finished.iter().find(|finished| finished.id == cell.id)
+}
+
 fn workload_ending(workload: &WorkloadRecord) -> (CellEnding, Option<String>) {
     match &workload.outcome {
         Outcome::Completed => (CellEnding::Completed, None),
@@ -435,7 +438,7 @@ fn kernels_ending(record: &KernelRecord) -> (CellEnding, Option<String>) {
 
 #[cfg(test)]
 mod tests {
-    use results::kernels::Suite;
+    use results::kernels::KernelSuite;
 
     use super::*;
     use crate::child::{Ended, How};
@@ -542,7 +545,7 @@ mod tests {
                 "wall_seconds": 1.0, "client": {{"kind": "native", "name": "native-runner", "version": "1",
                 "operating_system": "Linux", "logical_processors": 2}}}}}}"#
             );
-            finish(&StudyCell::new(CellSettings::Kernels(kernel_settings(Suite::Gemm)), None), 0, stdout)
+            finish(&StudyCell::new(CellSettings::Kernels(kernel_settings(KernelSuite::Gemm)), None), 0, stdout)
         };
         let measured = r#""outcome": "measured", "flops_per_second": 1e9, "peak_flops_per_second": null,
             "peak_share": null, "timing": {"seconds": 1.0, "seconds_lowest": 1.0, "seconds_highest": 1.0, "windows": []}"#;

@@ -9,7 +9,7 @@ use engine::backends::{BURN_FLEX, BURN_REMOTE, Devices, REFERENCE, WGSL};
 use engine::{BACKENDS, Generator, KNOWN_BACKENDS, SUITES, stream};
 use results::{InputMode, Length, Positive};
 
-use crate::cli::ALL;
+use crate::arguments::ALL;
 use crate::device::devices as devices_of;
 use crate::study::cell::{ANY, CellSettings, RunSettings, StudyCell, WorkloadFile, scale_length};
 use crate::study::definition::{Matrix, StudyDefinition, Threads, UpTo, WorkloadName};
@@ -31,7 +31,7 @@ impl Host {
 
 fn expand_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Host) -> Result<Vec<StudyCell>, String> {
     let backends = backends(matrix, programs, machine);
-    let threads = threads(&matrix.threads, machine);
+    let threads = threads(matrix.threads.as_ref(), machine);
     let of_one = [
         ("threads", threads != [None], BURN_FLEX),
         ("devices", !matrix.devices.is_empty(), WGSL),
@@ -102,13 +102,14 @@ fn backends(matrix: &Matrix, programs: &[&str], machine: Host) -> Vec<String> {
     let is_usable = |name: &&str| *name != REFERENCE && (*name != BURN_REMOTE || machine.has_remote);
     let all = || BACKENDS.iter().map(|backend| backend.name).filter(is_usable).chain(programs.iter().copied());
     let expand = |name: &str| if name == ALL { all().map(str::to_owned).collect() } else { vec![name.to_owned()] };
-    matrix.backends.iter().flat_map(|name| expand(&name.0)).collect()
+    matrix.backends.iter().flat_map(|name| expand(name)).collect()
 }
 
-fn threads(threads: &Threads, machine: Host) -> Vec<Option<NonZero<usize>>> {
+fn threads(threads: Option<&Threads>, machine: Host) -> Vec<Option<NonZero<usize>>> {
     match threads {
-        Threads::Counts(counts) => own_or(counts, NonZero::<usize>::from),
-        Threads::UpTo(UpTo::All) => {
+        None => vec![None],
+        Some(Threads::Counts(counts)) => own_or(counts, NonZero::<usize>::from),
+        Some(Threads::UpTo(UpTo::All)) => {
             let doubled = std::iter::successors(Some(1_u16), |count| count.checked_mul(2));
             let below = doubled.take_while(|count| *count < machine.cores);
             below.chain([machine.cores]).map(|count| NonZero::new(usize::from(count))).collect()

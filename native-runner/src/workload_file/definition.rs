@@ -1,6 +1,5 @@
 //! Format of a workload file. Types that the engine defines are used directly.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use engine::{
@@ -31,7 +30,8 @@ pub(crate) struct WorkloadDefinition {
     #[serde(default)]
     pub(crate) description: String,
     /// Name from `native-runner data-sets`.
-    pub(crate) data_set: DataSetName,
+    #[schemars(schema_with = "data_set_names")]
+    pub(crate) data_set: String,
     /// Samples of the training file to train on. By default, all of them.
     #[serde(default)]
     pub(crate) training_samples: Option<TrainingRange>,
@@ -72,18 +72,8 @@ pub(crate) struct WorkloadDefinition {
     pub(crate) layers: Vec<FileLayer>,
 }
 
-/// Name of a data set.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub(crate) struct DataSetName(pub(crate) String);
-
-impl JsonSchema for DataSetName {
-    fn schema_name() -> Cow<'static, str> {
-        "DataSet".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": DATA_SETS.iter().map(|set| set.name.as_str()).collect::<Vec<_>>() })
-    }
+fn data_set_names(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": DATA_SETS.iter().map(|set| set.name.as_str()).collect::<Vec<_>>() })
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -142,7 +132,7 @@ const BARE: [&str; 5] = ["batch_norm", "layer_norm", "position_embedding", "word
 
 /// Layer with its options, or a keyword that connects layers.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(rename = "Layer", transform = allow_bare)]
 pub(crate) enum FileLayer {
     /// `y = x·W + b` on the flattened input.
@@ -154,38 +144,102 @@ pub(crate) enum FileLayer {
     /// Mean of each square window, without padding.
     AveragePool(Pool),
     /// Divides the remaining values by `1 - rate` in training; does nothing in evaluations.
-    Dropout(Dropout),
+    Dropout {
+        /// Share of values to drop.
+        rate: f32,
+    },
     /// Normalization per channel over batch and pixels.
-    BatchNorm(BatchNorm),
+    BatchNorm {
+        #[serde(default = "small")]
+        epsilon: f32,
+        /// Share of the running averages that is kept in each step, as in Keras.
+        #[serde(default = "most")]
+        momentum: f32,
+        /// True to train the scale; otherwise it stays 1.
+        #[serde(default = "yes")]
+        trained_scale: bool,
+        #[serde(default = "identity")]
+        activation: Activation,
+        #[serde(default)]
+        bias_multipliers: Multipliers,
+    },
     /// Normalization per pixel over channels.
-    LayerNorm(LayerNorm),
+    LayerNorm {
+        #[serde(default = "small")]
+        epsilon: f32,
+    },
     /// `x / (bias + alpha·Σ x²)^beta`, the sum over the channels at most `radius` away.
-    LocalResponseNorm(LocalResponseNorm),
+    LocalResponseNorm { radius: u32, bias: f32, alpha: f32, beta: f32 },
     /// Each row of the input is a sequence of its columns; the last hidden state is the output. Gates of Keras 2.
-    Lstm(Lstm),
+    Lstm {
+        units: u32,
+        #[serde(default = "orthogonal")]
+        recurrent_initializer: Initializer,
+    },
     /// Same as `lstm`, with the GRU gates of Keras 3 and cuDNN: the reset gate applies to the products with the state
     /// (`reset_after`).
     Gru(Recurrent),
     /// Same as `lstm`, without gates.
     SimpleRnn(Recurrent),
     /// Vectors of the words of a story. Always reads the sample, at any position in the network.
-    Embedding(Embedding),
+    Embedding {
+        /// Number of values in the vector of a word.
+        units: u32,
+        /// Index of the first word to read in a sample.
+        #[serde(default)]
+        first: u32,
+        /// Number of words to read. Default: all from the first on.
+        #[serde(default)]
+        count: Option<u32>,
+        /// True if word 0, the padding, has a zero vector.
+        #[serde(default)]
+        zero_padding: bool,
+        #[serde(default = "word_vectors")]
+        initializer: Initializer,
+        /// Label of an earlier embedding to share vectors with.
+        #[serde(default)]
+        shares: Option<String>,
+    },
     /// Adds a learned value to each pixel and channel.
-    PositionEmbedding(PositionEmbedding),
+    PositionEmbedding {
+        #[serde(default = "word_vectors")]
+        initializer: Initializer,
+    },
     /// `softmax(q·kᵀ/√d)·v` among the pixels of a sample; the input's channels are q, k and v.
-    Attention(Attention),
+    Attention { heads: u32 },
     /// Sum with the output stored under a label, which may have a single pixel.
-    Add(Add),
+    Add {
+        /// Label of the output to add.
+        with: String,
+        #[serde(default = "identity")]
+        activation: Activation,
+    },
     /// Appends the channels stored under a label to the previous layer's channels.
-    Concatenate(With),
+    Concatenate {
+        /// Label of the other input.
+        with: String,
+    },
     /// Products of each pixel with each pixel of the output stored under a label: pixels × pixels.
-    PixelProducts(With),
+    PixelProducts {
+        /// Label of the other input.
+        with: String,
+    },
     /// Sums of every `words` consecutive pixels, weighted by position.
-    SentenceSum(SentenceSum),
+    SentenceSum { words: u32 },
     /// Similarity of the input to each word: its products with the words' vectors.
-    WordScores(WordScores),
+    WordScores {
+        #[serde(default = "word_vectors")]
+        initializer: Initializer,
+        /// Label of an earlier embedding to share vectors with.
+        #[serde(default)]
+        shares: Option<String>,
+    },
     /// Softmax over the channels of each pixel.
-    Softmax(Softmax),
+    Softmax {
+        /// Share of the training, 0 to 1, during which the input passes through unchanged.
+        #[serde(default)]
+        linear_until: f64,
+    },
     /// Swaps pixels and channels.
     Transpose,
     /// Flattens all values to a vector; `dense` flattens without it.
@@ -257,123 +311,32 @@ layer_with_kernel!(Conv2d {
     pub(crate) padding: Padding,
 });
 
-/// Defines the options of layers. (A nested struct would not do: serde then accepts unknown fields.)
-macro_rules! options {
-    ($($name:ident { $($(#[$meta:meta])* $field:ident: $type:ty,)* })*) => {$(
-        #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields)]
-        pub(crate) struct $name {
-            $($(#[$meta])* pub(crate) $field: $type,)*
-        }
-    )*};
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pool {
+    /// Side of the square window.
+    pub(crate) size: u32,
+    /// Distance between windows. Default: the size.
+    #[serde(default)]
+    pub(crate) stride: Option<u32>,
+    /// Padding on each side, excluded from the result of every window.
+    #[serde(default)]
+    pub(crate) padding: u32,
+    #[serde(default = "floor")]
+    pub(crate) rounding: Rounding,
+    #[serde(default = "identity")]
+    pub(crate) activation: Activation,
 }
 
-options! {
-    Pool {
-        /// Side of the square window.
-        size: u32,
-        /// Distance between windows. Default: the size.
-        #[serde(default)]
-        stride: Option<u32>,
-        /// Padding on each side, excluded from the result of every window.
-        #[serde(default)]
-        padding: u32,
-        #[serde(default = "floor")]
-        rounding: Rounding,
-        #[serde(default = "identity")]
-        activation: Activation,
-    }
-    Dropout {
-        /// Share of values to drop.
-        rate: f32,
-    }
-    BatchNorm {
-        #[serde(default = "small")]
-        epsilon: f32,
-        /// Share of the running averages that is kept in each step, as in Keras.
-        #[serde(default = "most")]
-        momentum: f32,
-        /// True to train the scale; otherwise it stays 1.
-        #[serde(default = "yes")]
-        trained_scale: bool,
-        #[serde(default = "identity")]
-        activation: Activation,
-        #[serde(default)]
-        bias_multipliers: Multipliers,
-    }
-    LayerNorm {
-        #[serde(default = "small")]
-        epsilon: f32,
-    }
-    LocalResponseNorm {
-        radius: u32,
-        bias: f32,
-        alpha: f32,
-        beta: f32,
-    }
-    Lstm {
-        units: u32,
-        #[serde(default = "orthogonal")]
-        recurrent_initializer: Initializer,
-    }
-    Recurrent {
-        units: u32,
-        /// `tanh` or `relu`.
-        #[serde(default = "tanh")]
-        activation: Activation,
-        #[serde(default = "orthogonal")]
-        recurrent_initializer: Initializer,
-    }
-    Embedding {
-        /// Number of values in the vector of a word.
-        units: u32,
-        /// Index of the first word to read in a sample.
-        #[serde(default)]
-        first: u32,
-        /// Number of words to read. Default: all from the first on.
-        #[serde(default)]
-        count: Option<u32>,
-        /// True if word 0, the padding, has a zero vector.
-        #[serde(default)]
-        zero_padding: bool,
-        #[serde(default = "word_vectors")]
-        initializer: Initializer,
-        /// Label of an earlier embedding to share vectors with.
-        #[serde(default)]
-        shares: Option<String>,
-    }
-    PositionEmbedding {
-        #[serde(default = "word_vectors")]
-        initializer: Initializer,
-    }
-    Attention {
-        heads: u32,
-    }
-    Add {
-        /// Label of the output to add.
-        with: String,
-        #[serde(default = "identity")]
-        activation: Activation,
-    }
-    With {
-        /// Label of the other input.
-        with: String,
-    }
-    SentenceSum {
-        words: u32,
-    }
-    WordScores {
-        #[serde(default = "word_vectors")]
-        initializer: Initializer,
-        /// Label of an earlier embedding to share vectors with.
-        #[serde(default)]
-        shares: Option<String>,
-    }
-    Softmax {
-        /// Share of the training, 0 to 1, during which the input passes through unchanged.
-        #[serde(default)]
-        linear_until: f64,
-    }
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Recurrent {
+    pub(crate) units: u32,
+    /// `tanh` or `relu`.
+    #[serde(default = "tanh")]
+    pub(crate) activation: Activation,
+    #[serde(default = "orthogonal")]
+    pub(crate) recurrent_initializer: Initializer,
 }
 
 /// Defines functions that return the defaults of options.

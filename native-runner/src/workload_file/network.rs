@@ -7,11 +7,8 @@ use engine::{
     Shape, Source,
 };
 
-use crate::workload_file::definition::{
-    Add, BatchNorm, Conv2d, Embedding, FileLayer, LocalResponseNorm, Pool, Recurrent, With, WordScores,
-};
-use crate::workload_file::recipe::check_whole;
-use crate::workload_file::{KeyPath, Mistake};
+use crate::workload_file::definition::{Conv2d, FileLayer, Pool, Recurrent};
+use crate::workload_file::place::{KeyPath, Mistake};
 
 /// Limit on the values that a layer outputs per sample.
 const MAX_VALUES: u64 = 1 << 22;
@@ -28,7 +25,7 @@ pub(crate) fn model(
     list: &KeyPath,
 ) -> Result<Model, Mistake> {
     if layers.is_empty() || layers.len() > MAX_LAYERS {
-        return Err(list.mistake(format!("there must be 1 to {MAX_LAYERS} layers, not {}", layers.len())));
+        return list.refuse(format!("there must be 1 to {MAX_LAYERS} layers, not {}", layers.len()));
     }
     let model = Model { name, input, nodes: Vec::new() };
     let current = LayerInput { source: Source::Data, is_flat: false };
@@ -90,13 +87,13 @@ impl<'f> NetworkBuilder<'f> {
 
     fn keep(&mut self, place: &KeyPath, label: &'f str) -> Result<(), Mistake> {
         if self.current.source == Source::Data {
-            return Err(place.mistake("a label needs a layer before it"));
+            return place.refuse("a label needs a layer before it");
         }
         if label == DATA || label.is_empty() {
-            return Err(place.mistake(format!("a label cannot be `{DATA}`, which is the sample")));
+            return place.refuse(format!("a label cannot be `{DATA}`, which is the sample"));
         }
         if self.labels.insert(label, self.current).is_some() {
-            return Err(place.mistake(format!("another layer has the label `{label}`")));
+            return place.refuse(format!("another layer has the label `{label}`"));
         }
         Ok(())
     }
@@ -109,11 +106,11 @@ impl<'f> NetworkBuilder<'f> {
                 *own = activation;
                 Ok(())
             }
-            Some(_) => Err(place.mistake(format!("the layer before `{name}` already has an activation"))),
-            None => Err(place.mistake(format!(
+            Some(_) => place.refuse(format!("the layer before `{name}` already has an activation")),
+            None => place.refuse(format!(
                 "`{name}` must directly follow the layer that it activates: dense, conv2d, max_pool, average_pool, \
                  batch_norm or add"
-            ))),
+            )),
         }
     }
 
@@ -121,19 +118,17 @@ impl<'f> NetworkBuilder<'f> {
     fn node(&mut self, place: &KeyPath, name: &str, layer: &FileLayer) -> Result<(), Mistake> {
         let read = match layer {
             // The words of a story are read unchanged, at any position in the network.
-            FileLayer::Embedding(_) => LayerInput { source: Source::Data, is_flat: false },
+            FileLayer::Embedding { .. } => LayerInput { source: Source::Data, is_flat: false },
             _ => self.current,
         };
         self.check_input(place, name, layer, read)?;
         let mut inputs = vec![read.source];
-        if let FileLayer::Add(Add { with, .. })
-        | FileLayer::Concatenate(With { with })
-        | FileLayer::PixelProducts(With { with }) = layer
+        if let FileLayer::Add { with, .. } | FileLayer::Concatenate { with } | FileLayer::PixelProducts { with } = layer
         {
             let place = place.field("with");
             let reading = self.labelled(&place, with)?;
             if reading.is_flat {
-                return Err(place.mistake("only dense and dropout can read the output of `flatten`"));
+                return place.refuse("only dense and dropout can read the output of `flatten`");
             }
             inputs.push(reading.source);
         }
@@ -143,7 +138,7 @@ impl<'f> NetworkBuilder<'f> {
         let shares = self.shared(place, layer)?;
         let weights = weights_of(&node, shapes[0]);
         if weights > MAX_WEIGHTS {
-            return Err(place.mistake(format!("it has {weights} weights, but at most {MAX_WEIGHTS} are allowed")));
+            return place.refuse(format!("it has {weights} weights, but at most {MAX_WEIGHTS} are allowed"));
         }
         self.model.nodes.push(engine::Node { layer: node, inputs, shares });
         self.places.push(place.clone());
@@ -154,29 +149,27 @@ impl<'f> NetworkBuilder<'f> {
         let values = u64::from(made.height) * u64::from(made.width) * u64::from(made.channels);
         if values > MAX_VALUES {
             let text = format!("its output is {made} per sample, but at most {MAX_VALUES} values are allowed");
-            return Err(place.mistake(text));
+            return place.refuse(text);
         }
-        let is_flat = read.is_flat && matches!(layer, FileLayer::Dropout(_));
+        let is_flat = read.is_flat && matches!(layer, FileLayer::Dropout { .. });
         self.current = LayerInput { source: Source::Node(node), is_flat };
         self.takes = Some(node);
         Ok(())
     }
 
     fn check_input(&self, place: &KeyPath, name: &str, layer: &FileLayer, read: LayerInput) -> Result<(), Mistake> {
-        if read.is_flat && !matches!(layer, FileLayer::Dense(_) | FileLayer::Dropout(_)) {
-            return Err(
-                place.mistake(format!("`{name}` cannot read the output of `flatten`; only dense and dropout can"))
-            );
+        if read.is_flat && !matches!(layer, FileLayer::Dense(_) | FileLayer::Dropout { .. }) {
+            return place.refuse(format!("`{name}` cannot read the output of `flatten`; only dense and dropout can"));
         }
         let (can_begin, wanted) = match (&self.set.origin, layer) {
             (Origin::Stories(_), layer) => {
-                (matches!(layer, FileLayer::Embedding(_)), "embedding, because samples are words")
+                (matches!(layer, FileLayer::Embedding { .. }), "embedding, because samples are words")
             }
             (
                 _,
                 FileLayer::Conv2d(_)
                 | FileLayer::Dense(_)
-                | FileLayer::Lstm(_)
+                | FileLayer::Lstm { .. }
                 | FileLayer::Gru(_)
                 | FileLayer::SimpleRnn(_),
             ) => (true, ""),
@@ -185,13 +178,13 @@ impl<'f> NetworkBuilder<'f> {
         if read.source != Source::Data || can_begin {
             return Ok(());
         }
-        Err(place.mistake(format!("`{name}` cannot read the samples of {}; use {wanted}", self.set.name)))
+        place.refuse(format!("`{name}` cannot read the samples of {}; use {wanted}", self.set.name))
     }
 
     /// Returns the node that a word layer shares vectors with.
     fn shared(&self, place: &KeyPath, layer: &FileLayer) -> Result<Option<usize>, Mistake> {
-        let (FileLayer::Embedding(Embedding { shares: Some(label), .. })
-        | FileLayer::WordScores(WordScores { shares: Some(label), .. })) = layer
+        let (FileLayer::Embedding { shares: Some(label), .. } | FileLayer::WordScores { shares: Some(label), .. }) =
+            layer
         else {
             return Ok(None);
         };
@@ -199,7 +192,7 @@ impl<'f> NetworkBuilder<'f> {
         let Source::Node(node) = self.labelled(&place, label)?.source else { unreachable!("the data has no label") };
         match self.model.nodes[node] {
             engine::Node { layer: Node::Embedding { .. }, shares: None, .. } => Ok(Some(node)),
-            _ => Err(place.mistake(format!("`{label}` is not an embedding with its own vectors"))),
+            _ => place.refuse(format!("`{label}` is not an embedding with its own vectors")),
         }
     }
 
@@ -232,21 +225,21 @@ impl<'f> NetworkBuilder<'f> {
 
     fn finish(self, list: &KeyPath) -> Result<Model, Mistake> {
         let Some(last) = self.model.nodes.len().checked_sub(1) else {
-            return Err(list.mistake("no layer computes anything"));
+            return list.refuse("no layer computes anything");
         };
         if self.current.source != Source::Node(last) {
-            return Err(list.mistake("`from` is the last entry, so no layer reads it"));
+            return list.refuse("`from` is the last entry, so no layer reads it");
         }
         self.check_logits(last)?;
         for (number, place) in self.places.iter().enumerate().take(last) {
             if !self.readers(Source::Node(number)).any(|_| true) {
-                return Err(place.mistake("no layer reads the output of this layer"));
+                return place.refuse("no layer reads the output of this layer");
             }
         }
         let (recurrent, others): (Vec<usize>, Vec<usize>) =
             self.readers(Source::Data).partition(|&node| self.model.nodes[node].layer.is_recurrent());
         if let (false, Some(&other)) = (recurrent.is_empty(), others.first()) {
-            return Err(self.places[other].mistake("only recurrent layers can read the samples if one of them does"));
+            return self.places[other].refuse("only recurrent layers can read the samples if one of them does");
         }
         self.model.check().map_err(|error| self.mistake(&error))?;
         Ok(self.model)
@@ -262,20 +255,20 @@ impl<'f> NetworkBuilder<'f> {
         let made = self.shape(Source::Node(last)).features();
         match &self.model.nodes[last].layer {
             Node::Dense { activation: Activation::Identity, .. } if made != classes => {
-                Err(place.field("units").mistake(format!(
+                place.field("units").refuse(format!(
                     "the last layer has {made} outputs, but {set} has {classes} classes: `units` must be {classes}"
-                )))
+                ))
             }
             Node::Dense { activation: Activation::Identity, .. } | Node::WordScores { .. } if made == classes => Ok(()),
             Node::Dense { .. } => {
-                Err(place.mistake("the last layer computes the logits for the loss, so it cannot have an activation"))
+                place.refuse("the last layer computes the logits for the loss, so it cannot have an activation")
             }
             Node::Softmax { .. } => {
-                Err(place.mistake("the loss computes the softmax itself: remove this layer, and end with `dense`"))
+                place.refuse("the loss computes the softmax itself: remove this layer, and end with `dense`")
             }
-            _ => Err(place.mistake(format!(
+            _ => place.refuse(format!(
                 "the last layer must be `dense` with {classes} units, one for each class of {set}, or `word_scores`"
-            ))),
+            )),
         }
     }
 }
@@ -295,73 +288,69 @@ fn activation_of(layer: &mut Node) -> Option<&mut Activation> {
 fn translate_layer(place: &KeyPath, layer: &FileLayer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
     // Every word of a data set may be an answer: the words are its classes.
     let vocabulary = set.train.classes;
-    Ok(match layer {
-        FileLayer::Dense(dense) => {
+    Ok(match *layer {
+        FileLayer::Dense(ref dense) => {
             Node::Dense { units: dense.units, activation: dense.activation, weights: dense.weights() }
         }
-        FileLayer::Conv2d(convolution) => {
+        FileLayer::Conv2d(ref convolution) => {
             let &Conv2d { filters, kernel_size: size, stride, padding, activation, .. } = convolution;
             if let Padding::Zeros(zeros) = padding {
                 let [rows, columns] = size.sides();
-                check_whole(&place.field("padding").field("zeros"), zeros, 0, rows.min(columns) - 1)?;
+                place.field("padding").field("zeros").check_whole(zeros, 0, rows.min(columns) - 1)?;
             }
             Node::Conv2d { filters, size, stride, padding, activation, weights: convolution.weights() }
         }
-        FileLayer::MaxPool(window) => pool(place, PoolKind::Max, window)?,
-        FileLayer::AveragePool(window) => pool(place, PoolKind::Average, window)?,
-        FileLayer::Dropout(dropout) => Node::Dropout { rate: dropout.rate },
-        FileLayer::BatchNorm(norm) => {
-            let &BatchNorm { epsilon, momentum: keep, trained_scale, activation, bias_multipliers: bias } = norm;
+        FileLayer::MaxPool(ref window) => pool(place, PoolKind::Max, window)?,
+        FileLayer::AveragePool(ref window) => pool(place, PoolKind::Average, window)?,
+        FileLayer::Dropout { rate } => Node::Dropout { rate },
+        FileLayer::BatchNorm { epsilon, momentum: keep, trained_scale, activation, bias_multipliers: bias } => {
             Node::BatchNorm { epsilon, keep, trained_scale, bias, activation }
         }
-        FileLayer::LayerNorm(norm) => Node::LayerNorm { epsilon: norm.epsilon },
-        &FileLayer::LocalResponseNorm(LocalResponseNorm { radius, bias, alpha, beta }) => {
+        FileLayer::LayerNorm { epsilon } => Node::LayerNorm { epsilon },
+        FileLayer::LocalResponseNorm { radius, bias, alpha, beta } => {
             Node::LocalResponseNorm { radius, bias, alpha, beta }
         }
-        FileLayer::Lstm(lstm) => Node::Lstm { units: lstm.units, recurrent: lstm.recurrent_initializer },
-        &FileLayer::Gru(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
+        FileLayer::Lstm { units, recurrent_initializer: recurrent } => Node::Lstm { units, recurrent },
+        FileLayer::Gru(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
             Node::Gru { units, activation, recurrent }
         }
-        &FileLayer::SimpleRnn(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
+        FileLayer::SimpleRnn(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
             Node::SimpleRnn { units, activation, recurrent }
         }
-        FileLayer::Embedding(embedding) => {
-            let (units, first, words) = (embedding.units, embedding.first, input.features());
-            check_whole(&place.field("first"), first, 0, words - 1)?;
-            let count = embedding.count.unwrap_or(words - first);
-            check_whole(&place.field("count"), count, 1, words - first)?;
-            let (zero_padding, initializer) = (embedding.zero_padding, embedding.initializer);
+        FileLayer::Embedding { units, first, count, zero_padding, initializer, .. } => {
+            let words = input.features();
+            place.field("first").check_whole(first, 0, words - 1)?;
+            let count = count.unwrap_or(words - first);
+            place.field("count").check_whole(count, 1, words - first)?;
             Node::Embedding { vocabulary, units, first, count, zero_padding, initializer }
         }
-        FileLayer::PositionEmbedding(embedding) => Node::PositionEmbedding { initializer: embedding.initializer },
-        FileLayer::Attention(attention) => Node::Attention { heads: attention.heads },
-        FileLayer::Add(add) => Node::Add { activation: add.activation },
-        FileLayer::Concatenate(_) => Node::Concatenate,
-        FileLayer::PixelProducts(_) => Node::PixelProducts,
-        FileLayer::SentenceSum(sum) => Node::SentenceSum { words: sum.words },
-        FileLayer::WordScores(scores) => Node::WordScores { vocabulary, initializer: scores.initializer },
-        FileLayer::Softmax(softmax) => Node::Softmax { linear_until: softmax.linear_until },
+        FileLayer::PositionEmbedding { initializer } => Node::PositionEmbedding { initializer },
+        FileLayer::Attention { heads } => Node::Attention { heads },
+        FileLayer::Add { activation, .. } => Node::Add { activation },
+        FileLayer::Concatenate { .. } => Node::Concatenate,
+        FileLayer::PixelProducts { .. } => Node::PixelProducts,
+        FileLayer::SentenceSum { words } => Node::SentenceSum { words },
+        FileLayer::WordScores { initializer, .. } => Node::WordScores { vocabulary, initializer },
+        FileLayer::Softmax { linear_until } => Node::Softmax { linear_until },
         FileLayer::Transpose => Node::Transpose,
         FileLayer::Flatten
         | FileLayer::Relu
         | FileLayer::Tanh
         | FileLayer::Gelu
         | FileLayer::Label(_)
-        | FileLayer::From(_) => {
-            unreachable!("such words make no node")
-        }
+        | FileLayer::From(_) => unreachable!("such words make no node"),
     })
 }
 
 fn pool(place: &KeyPath, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
     let &Pool { size: side, padding, rounding, activation, .. } = pool;
     let stride = pool.stride.unwrap_or(side);
-    check_whole(&place.field("padding"), padding, 0, side - 1)?;
+    place.field("padding").check_whole(padding, 0, side - 1)?;
     if rounding == Rounding::Ceil && padding + stride > side {
-        return Err(place.field("rounding").mistake(
+        return place.field("rounding").refuse(
             "rounded up, a window could be outside the image: `stride` plus `padding` must not be larger than \
              `size`",
-        ));
+        );
     }
     Ok(Node::Pool { kind, side, stride, padding, rounding, activation })
 }
@@ -371,14 +360,15 @@ fn check_initializers(place: &KeyPath, layer: &FileLayer, input: Shape, reads_da
     const DIRAC: &str = "`dirac` copies channels, so only the kernel of a `conv2d` can use it";
     const WHITENED: &str = "`whitened_patches` is for a `conv2d` that reads color images directly";
     let no_bias = Initializer::GlorotUniform;
-    let (kernel, field, bias) = match layer {
-        FileLayer::Dense(dense) => (dense.kernel_initializer, "kernel_initializer", dense.bias_initializer),
-        FileLayer::Conv2d(conv2d) => (conv2d.kernel_initializer, "kernel_initializer", conv2d.bias_initializer),
-        FileLayer::Lstm(lstm) => (lstm.recurrent_initializer, "recurrent_initializer", no_bias),
-        FileLayer::Gru(of) | FileLayer::SimpleRnn(of) => (of.recurrent_initializer, "recurrent_initializer", no_bias),
-        FileLayer::Embedding(embedding) => (embedding.initializer, "initializer", no_bias),
-        FileLayer::PositionEmbedding(embedding) => (embedding.initializer, "initializer", no_bias),
-        FileLayer::WordScores(scores) => (scores.initializer, "initializer", no_bias),
+    let (kernel, field, bias) = match *layer {
+        FileLayer::Dense(ref dense) => (dense.kernel_initializer, "kernel_initializer", dense.bias_initializer),
+        FileLayer::Conv2d(ref conv2d) => (conv2d.kernel_initializer, "kernel_initializer", conv2d.bias_initializer),
+        FileLayer::Lstm { recurrent_initializer: of, .. }
+        | FileLayer::Gru(Recurrent { recurrent_initializer: of, .. })
+        | FileLayer::SimpleRnn(Recurrent { recurrent_initializer: of, .. }) => (of, "recurrent_initializer", no_bias),
+        FileLayer::Embedding { initializer, .. }
+        | FileLayer::PositionEmbedding { initializer }
+        | FileLayer::WordScores { initializer, .. } => (initializer, "initializer", no_bias),
         _ => return Ok(()),
     };
     let is_colour = reads_data && input.channels == 3;
@@ -395,7 +385,7 @@ fn check_initializers(place: &KeyPath, layer: &FileLayer, input: Shape, reads_da
             (Initializer::WhitenedPatches { .. }, _) => WHITENED,
             _ => continue,
         };
-        return Err(place.mistake(wrong));
+        return place.refuse(wrong);
     }
     Ok(())
 }
@@ -408,10 +398,10 @@ fn check_whitened_patches(place: &KeyPath, convolution: &Conv2d) -> Result<(), M
     if side <= MAX_PATCH_SIDE && side == width && filters == 2 * side * side * 3 {
         return Ok(());
     }
-    Err(place.mistake(format!(
+    place.refuse(format!(
         "`whitened_patches` needs 2 · kernel_size² · 3 filters and a kernel_size of at most {MAX_PATCH_SIDE}, not \
          {filters} filters of {side} × {width}"
-    )))
+    ))
 }
 
 /// Counts the weights of a layer in 64 bits, before the engine multiplies them in 32.

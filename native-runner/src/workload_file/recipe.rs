@@ -9,9 +9,10 @@ use engine::{
 };
 use serde::de::IgnoredAny;
 
-use crate::screen::did_you_mean;
+use crate::text::did_you_mean;
 use crate::workload_file::definition::{LastBatch, PreprocessingOptions, TestViews, WorkloadDefinition};
-use crate::workload_file::{FileValue, KeyPath, Mistake, network};
+use crate::workload_file::network;
+use crate::workload_file::place::{FileValue, KeyPath, Mistake};
 
 /// Relative tolerance of early losses, the same as for built-in workloads.
 const LOSS_TOLERANCE: f64 = 1e-3;
@@ -64,7 +65,7 @@ fn check_bounds(value: &FileValue, place: &KeyPath, [around, field]: [&str; 2]) 
         FileValue::Number(number) => {
             let is_this = |name: &str| name == field || name.split_once('.') == Some((around, field));
             if let Some((least, most, _)) = WHOLE.iter().find(|(.., names)| names.split(' ').any(is_this)) {
-                return check_whole(place, *number, *least, *most);
+                return place.check_whole(*number, *least, *most);
             }
             let bound = BOUNDS.iter().find(|(_, names)| names.split(' ').any(is_this));
             bound.map_or(Ok(()), |(bound, _)| check_number(place, *number, *bound))
@@ -86,16 +87,7 @@ fn check_number(value: &KeyPath, number: f64, (allowed, is_allowed): Bound) -> R
     if [number, in_single_precision].into_iter().all(|number| number.is_finite() && is_allowed(number)) {
         return Ok(());
     }
-    Err(value.mistake(format!("must be {allowed}, but is {number}")))
-}
-
-/// Checks a number whose bounds may depend on other fields.
-pub(crate) fn check_whole(value: &KeyPath, number: impl Into<f64>, least: u32, most: u32) -> Result<(), Mistake> {
-    let number = number.into();
-    if (f64::from(least)..=f64::from(most)).contains(&number) {
-        return Ok(());
-    }
-    Err(value.mistake(format!("must be from {least} to {most}, but is {number}")))
+    value.refuse(format!("must be {allowed}, but is {number}"))
 }
 
 pub(crate) fn workload(definition: &WorkloadDefinition, content: &FileValue) -> Result<Workload, Mistake> {
@@ -104,7 +96,7 @@ pub(crate) fn workload(definition: &WorkloadDefinition, content: &FileValue) -> 
     let name = name(&root.field("name"), &definition.name)?;
     let title = line(&root.field("title"), &definition.title, 100)?;
     let description = line(&root.field("description"), &definition.description, 1000)?;
-    let set = data_set(&root.field("data_set"), &definition.data_set.0)?;
+    let set = data_set(&root.field("data_set"), &definition.data_set)?;
     check_samples(&root, definition, set)?;
     let (input, shape) = input(&root.field("preprocessing"), &definition.preprocessing, set)?;
     if let Schedule::Linear { points } = &definition.optimizer.schedule {
@@ -155,13 +147,13 @@ fn name(value: &KeyPath, name: &str) -> Result<&'static str, Mistake> {
         || !name.chars().all(is_plain)
         || name.len() > MAX_NAME_LENGTH
     {
-        return Err(value.mistake(format!(
+        return value.refuse(format!(
             "a name has lowercase letters, digits and hyphens, starts with a letter, and has at most {MAX_NAME_LENGTH} \
              characters"
-        )));
+        ));
     }
     if engine::workload(name).is_some() {
-        return Err(value.mistake(format!("a built-in workload is named `{name}`; choose another name")));
+        return value.refuse(format!("a built-in workload is named `{name}`; choose another name"));
     }
     Ok(leak_text(name))
 }
@@ -170,7 +162,7 @@ fn name(value: &KeyPath, name: &str) -> Result<&'static str, Mistake> {
 fn line(value: &KeyPath, text: &str, longest: usize) -> Result<&'static str, Mistake> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() > longest || !line.chars().all(results::is_plain) {
-        return Err(value.mistake(format!("it must be at most {longest} visible characters")));
+        return value.refuse(format!("it must be at most {longest} visible characters"));
     }
     Ok(leak_text(&line))
 }
@@ -188,17 +180,17 @@ fn check_samples(root: &KeyPath, definition: &WorkloadDefinition, set: &DataSetD
     let mut trained = all;
     if let Some(TrainingRange { first, samples }) = definition.training_samples {
         let range = root.field("training_samples");
-        check_whole(&range.field("first"), first, 0, all - 1)?;
-        check_whole(&range.field("samples"), samples, 1, all - first)?;
+        range.field("first").check_whole(first, 0, all - 1)?;
+        range.field("samples").check_whole(samples, 1, all - first)?;
         trained = samples;
     }
-    check_whole(&root.field("batch_size"), definition.batch_size, 1, trained.min(MAX_BATCH_SIZE))?;
+    root.field("batch_size").check_whole(definition.batch_size, 1, trained.min(MAX_BATCH_SIZE))?;
     if definition.last_batch == LastBatch::Wrap && definition.shuffle {
-        return Err(root.field("last_batch").mistake("`wrap` needs the order of the file: set `shuffle = false`"));
+        return root.field("last_batch").refuse("`wrap` needs the order of the file: set `shuffle = false`");
     }
     if definition.early_stopping.is_some() && trained == all {
         let text = "early stopping needs samples that are not trained on: reduce `training_samples`";
-        return Err(root.field("early_stopping").mistake(text));
+        return root.field("early_stopping").refuse(text);
     }
     Ok(())
 }
@@ -209,7 +201,7 @@ fn check_points(value: &KeyPath, points: &[(f64, f64)]) -> Result<(), Mistake> {
         check_number(&value.field(number).field(1), *factor, NOT_NEGATIVE)?;
     }
     if points.is_empty() || !points.is_sorted_by(|(one, _), (next, _)| one <= next) {
-        return Err(value.mistake("it must have points, in the order of their shares of the training"));
+        return value.refuse("it must have points, in the order of their shares of the training");
     }
     Ok(())
 }
@@ -223,13 +215,13 @@ fn input(
         preprocessing;
     if matches!(set.origin, Origin::Stories(_)) {
         if *preprocessing != PreprocessingOptions::default() {
-            return Err(value.mistake(format!("the samples of {} are words, so this is not possible", set.name)));
+            return value.refuse(format!("the samples of {} are words, so this is not possible", set.name));
         }
         return Ok((InputRecipe::scaled(1.0), Shape::vector(set.train.features())));
     }
     let image = Shape::new(set.train.height, set.train.width, set.train.channels);
     let shape = image_size.map_or(image, |size| Shape { height: size, width: size, ..image });
-    let wrong = |text: &str| Err(value.field("normalization").mistake(text));
+    let wrong = |text: &str| value.field("normalization").refuse(text);
     match normalization {
         Normalization::WholeSet if shape.features() < image.features() => {
             return wrong("`whole_set` is the mean of whole images, but `image_size` crops them");
@@ -240,13 +232,13 @@ fn input(
         _ => {}
     }
     if contrast.is_some_and(|(low, high)| low > high) {
-        return Err(value.field("contrast").mistake("the lower factor comes first"));
+        return value.field("contrast").refuse("the lower factor comes first");
     }
     let changes_light = [("brightness", brightness != 0.0), ("contrast", contrast.is_some())];
     if let Some((field, _)) = changes_light.into_iter().find(|(_, is_set)| *is_set)
         && normalization != Normalization::EachImage
     {
-        return Err(value.field(field).mistake("it needs `normalization = \"each_image\"`, which computes it"));
+        return value.field(field).refuse("it needs `normalization = \"each_image\"`, which computes it");
     }
     let augmentation = Augmentation { flip, shift, brightness, contrast };
     let test_views = match preprocessing.test_views {
@@ -254,7 +246,7 @@ fn input(
         TestViews::MirroredAndMoved if flip != Flip::Never || shift != Shift::None => TestView::MIRROR_AND_SHIFT,
         TestViews::MirroredAndMoved => {
             let text = "a network that is trained without `flip` and `shift` is tested without them";
-            return Err(value.field("test_views").mistake(text));
+            return value.field("test_views").refuse(text);
         }
     };
     let divisor = preprocessing.divisor.unwrap_or(255.0);

@@ -7,8 +7,8 @@ use engine::{
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::workload_file::definition::schema;
-use crate::workload_file::{Language, byte_of, load, parse, shown};
+use crate::workload_file::place::{Language, byte_of, shown};
+use crate::workload_file::{load, parse};
 
 fn documented(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
@@ -40,23 +40,6 @@ fn every_file_of_the_documentation_describes_a_network() {
 
 fn valid(text: &str) -> Workload {
     parse("f.toml", text, Language::Toml).unwrap_or_else(|error| panic!("{error}"))
-}
-
-#[test]
-fn the_schema_asks_for_what_the_reader_asks_for() {
-    let schema = schema().to_value();
-    let mut required: Vec<&str> =
-        schema["required"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
-    required.sort_unstable();
-    assert_eq!(required, ["batch_size", "data_set", "layers", "name", "optimizer"]);
-    let whole: Value =
-        serde_json::from_str(&fs::read_to_string(documented("workloads/cifar10-cnn.json")).unwrap()).unwrap();
-    for name in required {
-        let mut without = whole.clone();
-        without.as_object_mut().unwrap().remove(name);
-        let error = parse("f", &without.to_string(), Language::Json).unwrap_err();
-        assert!(error.contains(&format!("missing field `{name}`")), "{error}");
-    }
 }
 
 #[test]

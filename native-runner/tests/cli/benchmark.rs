@@ -79,7 +79,7 @@ fn streamed_batches_train_like_resident_data() {
 }
 
 #[test]
-fn input_mode_is_refused_without_a_choice() {
+fn inputs_and_devices_are_refused_where_meaningless() {
     expect_refusals(&[
         ("--backend reference --input stream", 2, &["it reads each sample from memory as it computes"]),
         ("--backend burn-flex --input resident", 2, &["Burn's queue decides"]),
@@ -88,10 +88,31 @@ fn input_mode_is_refused_without_a_choice() {
         ("--adapter cpu --devices 2 --input stream", 2, &["share each batch, and each has the data set"]),
         ("--adapter cpu --seeds 2 --input stream", 2, &["start one run per value, or a study with `inputs`"]),
         ("--input streamed", 2, &["resident, prefetch, stream"]),
+        ("--backend reference --devices 2", 2, &["plain loops on one core"]),
+        ("--backend burn-flex --devices 2", 2, &["it uses the processor with all cores"]),
+        ("--backend burn-flex --adapter all", 2, &["`--backend wgsl` trains on several"]),
+        ("--backend burn-wgpu --adapter 0,1", 2, &["serve each device with `native-runner serve-device --adapter N`"]),
+        ("--backend burn-cuda --devices 2", 2, &["`--backend burn-remote --remote HOST:PORT,HOST:PORT`"]),
+        ("--backend burn-remote --remote 127.0.0.1:9 --devices 2", 2, &["omitted, or 1, the number of addresses"]),
+        ("--backend own --program own=cat --devices 2", 2, &["chooses its devices itself"]),
+        ("--adapter cpu --devices 2 --seeds 2", 2, &["trains on one device each"]),
+        ("--adapter cpu --devices 0", 2, &["1..=64"]),
+        ("--adapter cpu --overlap off", 2, &["a single device, which exchanges nothing (see --devices)"]),
+        ("steps --adapter cpu --backend wgsl --overlap on", 2, &["a single device, which exchanges nothing"]),
+        ("--adapter 0,4096", 2, &["no adapter fits `0,4096`"]),
+        ("steps --adapter all --backend wgsl", 2, &["select a single adapter"]),
     ]);
     if has_software() {
-        let line = "--adapter cpu --workload keras-mnist-mlp --input prefetch --upload http://127.0.0.1:9 --yes";
-        run(line, 2).expect_errors(&["a run with --input prefetch cannot be uploaded"]);
+        let cases: [(&str, i32, &[&str]); 3] = [
+            (
+                "--input prefetch --upload http://127.0.0.1:9 --yes",
+                2,
+                &["a run with --input prefetch cannot be uploaded"],
+            ),
+            ("--devices 2 --upload http://127.0.0.1:9 --yes", 2, &["a run on 2 devices cannot be uploaded"]),
+            ("--devices 2 --batch-size 1", 2, &["one sample for each device, but is 1"]),
+        ];
+        expect_refusals_of(|line| Runner::new("--adapter cpu --workload keras-mnist-mlp").args(line), &cases);
         expect_no_upload(&format!("{LINE} --input stream"), "a run with --input stream cannot be uploaded");
     }
 }
@@ -208,32 +229,6 @@ fn scaling_without_records_shows_published_steps() {
         ("scaling --bandwidth 1e9", 2, &["--bandwidth needs records"]),
         ("scaling --latency 1", 2, &["--bandwidth"]),
     ]);
-}
-
-#[test]
-fn several_devices_are_refused_where_meaningless() {
-    expect_refusals(&[
-        ("--backend reference --devices 2", 2, &["plain loops on one core"]),
-        ("--backend burn-flex --devices 2", 2, &["it uses the processor with all cores"]),
-        ("--backend burn-flex --adapter all", 2, &["`--backend wgsl` trains on several"]),
-        ("--backend burn-wgpu --adapter 0,1", 2, &["serve each device with `native-runner serve-device --adapter N`"]),
-        ("--backend burn-cuda --devices 2", 2, &["`--backend burn-remote --remote HOST:PORT,HOST:PORT`"]),
-        ("--backend burn-remote --remote 127.0.0.1:9 --devices 2", 2, &["omitted, or 1, the number of addresses"]),
-        ("--backend own --program own=cat --devices 2", 2, &["chooses its devices itself"]),
-        ("--adapter cpu --devices 2 --seeds 2", 2, &["trains on one device each"]),
-        ("--adapter cpu --devices 0", 2, &["1..=64"]),
-        ("--adapter cpu --overlap off", 2, &["a single device, which exchanges nothing (see --devices)"]),
-        ("steps --adapter cpu --backend wgsl --overlap on", 2, &["a single device, which exchanges nothing"]),
-        ("--adapter 0,4096", 2, &["no adapter fits `0,4096`"]),
-        ("steps --adapter all --backend wgsl", 2, &["select a single adapter"]),
-    ]);
-    if has_software() {
-        let cases: [(&str, i32, &[&str]); 2] = [
-            ("--workload keras-mnist-mlp --batch-size 1", 2, &["one sample for each device, but is 1"]),
-            ("--upload http://127.0.0.1:9 --yes", 2, &["a run on 2 devices cannot be uploaded"]),
-        ];
-        expect_refusals_of(|line| Runner::new("--adapter cpu --devices 2").args(line), &cases);
-    }
 }
 
 #[cfg(feature = "burn-flex")]

@@ -34,7 +34,6 @@ impl ServeProcess {
     }
 }
 
-/// Starts two servers, and returns them with their addresses for `--remote`.
 fn two_servers() -> ([ServeProcess; 2], String) {
     let servers = [0, 1].map(|_| ServeProcess::start("--threads 1"));
     let addresses = servers.each_ref().map(|server| server.address.as_str()).join(",");

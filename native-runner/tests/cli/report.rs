@@ -75,7 +75,7 @@ fn what_cannot_be_reported_or_exported_is_named() {
     let refused = |runner: Runner, part: &str| {
         runner.run().expect_status(2).expect_errors(&[part]);
     };
-    fs::remove_file(place.join("half.json")).unwrap();
+    ["half.json", "notes.json"].iter().for_each(|name| fs::remove_file(place.join(name)).unwrap());
     refused(export(&folder, "all.csv"), "there are no records");
     refused(export(&folder, "all.xlsx"), "use a name that ends in .csv, .jsonl, .parquet or .md, or set --format");
     refused(Runner::new("export -o -").arg(folder.path()), "--format csv");
@@ -101,7 +101,7 @@ fn a_folder_of_records_is_one_table_in_each_format() {
         runner.command().stdout(File::options().write(true).open("/dev/full").unwrap());
         runner.run().expect_status(1).expect_errors(&["standard output: "]);
     }
-    for name in ["all.csv", "all.parquet", "all.jsonl", "all.md"] {
+    for name in ["all.csv", "all.parquet", "all.jsonl", "all.md", "other.CSV"] {
         let finished = export(&folder, name).run().expect_status(0);
         finished.expect_errors(&["2 workloads of 2 runs."]);
     }

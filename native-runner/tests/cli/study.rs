@@ -21,7 +21,6 @@ struct StudyFiles {
 }
 
 impl StudyFiles {
-    /// Creates a study on [`BACKEND`], with more lines in its matrix.
     fn new(more: &str) -> Self {
         let study = Self { place: tempfile::tempdir().unwrap() };
         study.write(more);
@@ -263,11 +262,14 @@ fn mistake_in_a_study_is_shown_with_its_place() {
     let study = StudyFiles::new("colour = 1");
     study.runner("").run().expect_status(2).expect_errors(&["mine.toml", "line 5, column 1", "`batch_sizes`"]);
     assert!(!study.output().exists());
-    let cases: [(&str, i32, &[&str]); 4] = [
+    let cases: [(&str, i32, &[&str]); 7] = [
         ("no-such-study", 2, &["no-such-study", "gtdl-batch-size"]),
         ("keras-five --only batch=5", 2, &["--only", "batch-size"]),
         ("keras-five --dry-run --only seed=5", 2, &["--only"]),
         ("keras-five --scale 2", 2, &["--scale", "at most 1"]),
+        ("keras-five --scale 0", 2, &["--scale", "above 0"]),
+        ("keras-five --scale -1", 2, &["--scale", "above 0"]),
+        ("keras-five --scale nan", 2, &["--scale", "above 0"]),
     ];
     expect_refusals_of(|line| Runner::new("study").args(line), &cases);
 }

@@ -12,7 +12,7 @@ use std::{env, fs, thread};
 #[cfg(unix)]
 use nix::sys::signal::Signal;
 use results::api::{
-    AcceptedRun, CommitSegment, CommittedSegment, ErrorBody, OpenLap, OpenedLap, ProofWanted, StartedRun, Tier,
+    AcceptedRun, CommitSegment, CommittedSegment, ErrorBody, OpenLap, OpenedLap, ProofWanted, StartedRun, Tier, Verdict,
 };
 use results::{Adapter, Beacon, RunRecord};
 use serde::Deserialize;
@@ -96,7 +96,6 @@ impl Runner {
         }
     }
 
-    /// Sends Ctrl-C once a line of standard error contains `part`.
     #[cfg(unix)]
     pub(crate) fn interrupt_after(self, part: &str) -> RunnerOutput {
         let mut running = self.start();
@@ -176,7 +175,6 @@ impl Running {
 }
 
 impl RunnerOutput {
-    /// Fails with all output unless the program ended with `status`.
     #[track_caller]
     pub(crate) fn expect_status(self, status: i32) -> Self {
         assert_eq!(self.status, Some(status), "standard output:\n{}\nstandard error:\n{}", self.stdout, self.stderr);
@@ -355,7 +353,6 @@ impl ReceivedCall {
 
 #[derive(Clone)]
 pub(crate) enum FakeAnswer {
-    /// Sends these bytes unchanged.
     Raw(Vec<u8>),
     /// Keeps the connection open and sends nothing.
     Silence,
@@ -474,9 +471,7 @@ pub(crate) fn started() -> StartedRun {
 pub(crate) fn accepted(run_id: &str, tier: Tier) -> AcceptedRun {
     AcceptedRun {
         run_id: run_id.to_owned(),
-        tier,
-        notes: vec![results::api::Note::finding("Not reviewed yet.")],
-        being_verified: false,
+        verdict: Verdict { tier, notes: vec![results::api::Note::finding("Not reviewed yet.")], being_verified: false },
         permalink: format!("/runs/{run_id}"),
         deletion_secret: "secret".to_owned(),
         deletion_link: format!("/runs/{run_id}/delete#secret"),

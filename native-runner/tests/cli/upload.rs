@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, iter};
 
 use results::api::{
-    AcceptedRun, CommitSegment, ProofWanted, ProvePart, StartRun, StartedRun, Tier, Verdict, WantedHashes, WantedState,
+    CommitSegment, ProofWanted, ProvePart, StartRun, StartedRun, Tier, Verdict, WantedHashes, WantedState,
 };
 use results::{RunRecord, Segment, StateBytes, Warning};
 
@@ -65,10 +65,19 @@ fn useless_server_is_reported_before_training() {
 }
 
 #[test]
-fn nothing_is_uploaded_without_agreement() {
+fn nothing_is_uploaded_without_agreement_or_record() {
     let server = FakeServer::start(|_| FakeAnswer::Silence);
     let refused = run(&format!("--backend reference --steps 2 --upload {}", server.url), 2);
     refused.expect_errors(&["needs your agreement", "--yes"]);
+    assert!(server.received().is_empty());
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("some.json");
+    fs::write(&file, "{\"schema_version\": 1}").unwrap();
+    let upload = format!("upload --yes --to {}", server.url);
+    let invalid = run(&format!("{upload} {}", file.display()), 2);
+    invalid.expect_errors(&["some.json is not a record", "missing field"]);
+    run(&format!("{upload} missing.json"), 1).expect_errors(&["cannot read missing.json"]);
     assert!(server.received().is_empty());
 }
 
@@ -96,7 +105,9 @@ impl Curious {
                 FakeAnswer::json(200, &())
             }
             call if call.starts_with("PUT") => {
-                FakeAnswer::json(201, &AcceptedRun { being_verified: true, ..accepted("run-1", Tier::Checked) })
+                let mut accepted = accepted("run-1", Tier::Checked);
+                accepted.verdict.being_verified = true;
+                FakeAnswer::json(201, &accepted)
             }
             "GET /api/v1/runs/run-1/verdict" => {
                 FakeAnswer::json(200, &Verdict { tier: Tier::Proven, notes: Vec::new(), being_verified: false })
@@ -218,19 +229,6 @@ fn refused_record_can_be_uploaded_later_as_unverified() {
     assert_eq!((record.requested.seed, record.run_id), (5, None));
     assert!(record.warnings.iter().any(|warning| matches!(warning, Warning::Unregistered { .. })));
     assert!(second.stdout.contains("unverified") && second.stdout.contains("/runs/run-2"), "{}", second.stdout);
-}
-
-#[test]
-fn a_file_that_is_no_record_is_not_uploaded() {
-    let server = leaderboard();
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("some.json");
-    fs::write(&file, "{\"schema_version\": 1}").unwrap();
-    let upload = format!("upload --yes --to {}", server.url);
-    let invalid = run(&format!("{upload} {}", file.display()), 2);
-    invalid.expect_errors(&["some.json is not a record", "missing field"]);
-    run(&format!("{upload} missing.json"), 1).expect_errors(&["cannot read missing.json"]);
-    assert!(server.received().is_empty());
 }
 
 #[test]

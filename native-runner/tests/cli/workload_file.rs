@@ -107,17 +107,14 @@ fn nothing_of_a_file_is_uploaded() {
 }
 
 #[test]
-fn a_file_is_shown_with_what_its_network_has() {
+fn a_file_and_the_schema_are_shown() {
     let show = |line: &str| with_files(line, &[("small.toml", SMALL)]).run().expect_status(0);
     let text = one_line(&show("workloads --workload-file small.toml").stdout);
     // 5·5·4 + 4, and 8·8·4·10 + 10.
     assert!(text.starts_with("small") && text.contains("2674 parameters") && text.contains("never ranked"), "{text}");
     let listed: Value = show("workloads --json --workload-file small.toml").json();
     assert_eq!((&listed[0]["name"], &listed[0]["parameters"]), (&"small".into(), &2674.into()));
-}
 
-#[test]
-fn the_schema_is_that_of_the_documentation() {
     let printed = run("workloads --schema", 0).stdout;
     let written = fs::read_to_string(documented("workload.schema.json")).unwrap();
     assert_eq!(printed, written, "`native-runner workloads --schema > docs/workload.schema.json` writes it anew");

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::Refused;
+pub use crate::environment::SideDifference;
+pub use crate::estimate::SideVerdict;
 use crate::{ClientKind, Precision, RunRecord, Suite};
 
 /// Query of a comparison: two to four of one kind, with commas between them. The first is what the others are compared
@@ -35,15 +37,6 @@ pub struct ComparedSide {
     pub id: String,
     /// Name of the device.
     pub name: String,
-}
-
-/// A property that differs between sides.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SideDifference {
-    /// Such as `adapter`, `driver`, `backend`, `precision`, `engine_version`.
-    pub what: String,
-    /// One for each side; absent if not reported.
-    pub values: Vec<Option<String>>,
 }
 
 /// One workload, with the metrics of each side.
@@ -89,18 +82,6 @@ pub struct ComparedFigure {
     /// Training seconds until the target accuracy was first seen; absent if it was not reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds_to_target: Option<f64>,
-}
-
-/// Comparison of a side with the first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SideVerdict {
-    Faster,
-    Slower,
-    /// The interval of the ratio contains 1 and is within a tenth of it.
-    Tied,
-    /// The interval contains 1 and ratios further away: more windows or runs would decide.
-    Undecided,
 }
 
 /// Records from which readers make the tables of a comparison.

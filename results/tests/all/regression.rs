@@ -2,7 +2,9 @@
 
 use crate::support::{WORKLOAD, run};
 use results::comparison::Basis;
-use results::regression::{AccuracyVerdict, Line, MismatchKind, Regressions, Rules, Verdict, compare, device};
+use results::regression::{
+    AccuracyVerdict, Line, MismatchKind, RegressionVerdict, Regressions, Rules, compare, device,
+};
 use results::{
     Communication, DeviceKind, FailureCause, InputMode, InputPipeline, Outcome, RunRecord, Window, WorkloadRecord,
 };
@@ -36,14 +38,14 @@ fn equal_runs_are_tied_and_slowed_runs_slower() {
     let base = [run_at(1000.0 / 1.1, 1)];
     let found = compare(&base, &base, with_tolerance(0.05));
     let line = only_line(&found);
-    assert_eq!((line.throughput.unwrap().ratio.value, &line.verdict), (1.0, &Verdict::Tied));
+    assert_eq!((line.throughput.unwrap().ratio.value, &line.verdict), (1.0, &RegressionVerdict::Tied));
     assert!(found.failures().next().is_none() && found.has_verdicts());
     assert!(found.differences.is_empty() && found.mismatches.is_empty(), "{found:?}");
 
     let slowed = compare(&base, &[run_at(900.0 / 1.1, 2)], with_tolerance(0.05));
     let line = only_line(&slowed);
     assert!((line.throughput.unwrap().ratio.value - 0.9).abs() < 1e-3, "{line:?}");
-    assert_eq!((&line.verdict, slowed.failures().count()), (&Verdict::Slower, 1));
+    assert_eq!((&line.verdict, slowed.failures().count()), (&RegressionVerdict::Slower, 1));
     assert!(compare(&base, &[run_at(900.0 / 1.1, 2)], Rules::default()).failures().next().is_none(), "not requested");
 }
 
@@ -53,10 +55,10 @@ fn several_runs_are_compared_by_their_variation() {
     let base = runs_at(&[880.0, 930.0, 980.0], 1);
     let candidate = runs_at(&[840.0, 880.0, 920.0], 4);
     let alone = compare(&base[1..2], &candidate[1..2], with_tolerance(0.02));
-    assert_eq!(only_line(&alone).verdict, Verdict::Slower, "{alone:?}");
+    assert_eq!(only_line(&alone).verdict, RegressionVerdict::Slower, "{alone:?}");
     let together = compare(&base, &candidate, with_tolerance(0.02));
     let line = only_line(&together);
-    assert_eq!((&line.verdict, together.failures().count()), (&Verdict::PerhapsSlower, 0), "{line:?}");
+    assert_eq!((&line.verdict, together.failures().count()), (&RegressionVerdict::PerhapsSlower, 0), "{line:?}");
     let side = line.baseline.as_ref().unwrap();
     assert_eq!((side.runs, side.completed, side.seeds.as_slice()), (3, 3, [1, 2, 3].as_slice()));
     let throughput = line.throughput.unwrap();
@@ -71,12 +73,16 @@ fn settings_are_not_mixed_and_missing_runs_are_listed() {
     let both = [base.clone(), other];
     let rules = Rules { fail_if_slower: Some(0.05), fail_if_missing: true };
     let found = compare(&both, std::slice::from_ref(&base), rules);
-    let verdicts: Vec<(u32, &Verdict)> = found.lines.iter().map(|line| (line.key.batch_size, &line.verdict)).collect();
-    assert_eq!(verdicts, [(100, &Verdict::Tied), (200, &Verdict::OnlyInBaseline)]);
+    let verdicts: Vec<(u32, &RegressionVerdict)> =
+        found.lines.iter().map(|line| (line.key.batch_size, &line.verdict)).collect();
+    assert_eq!(verdicts, [(100, &RegressionVerdict::Tied), (200, &RegressionVerdict::OnlyInBaseline)]);
     assert_eq!(found.failures().count(), 1, "missing workloads fail on request");
     assert_eq!(compare(&both, std::slice::from_ref(&base), with_tolerance(0.05)).failures().count(), 0);
     let reversed = compare(std::slice::from_ref(&base), &both, rules);
-    assert_eq!((reversed.lines[1].verdict.clone(), reversed.failures().count()), (Verdict::OnlyInCandidate, 0));
+    assert_eq!(
+        (reversed.lines[1].verdict.clone(), reversed.failures().count()),
+        (RegressionVerdict::OnlyInCandidate, 0)
+    );
     let mut elsewhere = base.clone();
     elsewhere.device.backend = "burn-wgpu".to_owned();
     assert!(!compare(&[base], &[elsewhere], rules).has_verdicts());
@@ -90,12 +96,12 @@ fn workloads_that_break_fail_at_any_speed() {
         let mut candidate = runs_at(&[9000.0, 9001.0], 1);
         candidate[1].workloads[0].outcome = outcome;
         let found = compare(&base, &candidate, Rules::default());
-        assert!(matches!(only_line(&found).verdict, Verdict::Broken { .. }), "{found:?}");
+        assert!(matches!(only_line(&found).verdict, RegressionVerdict::Broken { .. }), "{found:?}");
         assert_eq!(found.failures().count(), 1);
         // There is no verdict if the baseline could not train the workload either.
         for baseline in [&candidate, &base] {
             let found = compare(&candidate, baseline, Rules::default());
-            assert!(matches!(only_line(&found).verdict, Verdict::Untold { .. }), "{found:?}");
+            assert!(matches!(only_line(&found).verdict, RegressionVerdict::Untold { .. }), "{found:?}");
             assert!(found.failures().next().is_none() && !found.has_verdicts());
         }
     }
@@ -130,7 +136,7 @@ fn too_short_runs_and_other_networks_have_no_verdict() {
         change(&mut candidate.workloads[0]);
         let found = compare(std::slice::from_ref(&base), &[candidate], Rules::default());
         let verdict = &only_line(&found).verdict;
-        assert!(matches!(verdict, Verdict::Untold { reason } if reason.contains(expected)), "{verdict:?}");
+        assert!(matches!(verdict, RegressionVerdict::Untold { reason } if reason.contains(expected)), "{verdict:?}");
     }
 }
 

@@ -108,50 +108,51 @@ fn learned_networks_beat_the_most_frequent_class() {
     assert!(!has_learned(&record), "chance is unknown");
 }
 
-/// Creates ten samples, half a second apart, of a GPU that draws `watts` at each time.
-fn sampled(watts: fn(f64) -> f64) -> Resources {
+/// Creates samples, half a second apart, of a GPU whose counter and power have these readings.
+fn sampled(samples: u32, source: EnergySource, reading: fn(f64) -> Option<f64>) -> Resources {
     let sample = |place: u32| {
         let seconds = f64::from(place) / 2.0;
-        ResourceSample { seconds, gpu_power_watts: Some(watts(seconds)), ..ResourceSample::default() }
+        let (gpu_energy_joules, gpu_power_watts) = (reading(seconds), reading(seconds));
+        ResourceSample { seconds, gpu_energy_joules, gpu_power_watts, ..ResourceSample::default() }
     };
-    Resources {
-        energy_source: Some(EnergySource::GpuPower),
-        samples: (0..10).map(sample).collect(),
-        ..Resources::default()
-    }
+    Resources { energy_source: Some(source), samples: (0..samples).map(sample).collect(), ..Resources::default() }
+}
+
+fn timed(resources: Resources) -> WorkloadRecord {
+    let stretch = |phase, seconds| Stretch { phase, seconds };
+    let timeline = vec![
+        stretch(Phase::LoadingData, 7.0),
+        stretch(Phase::Checking, 3.0),
+        // Sampling starts here.
+        stretch(Phase::Training, 1.0),
+        stretch(Phase::MeasuringPeak, 1.5),
+        stretch(Phase::Measuring, 1.0),
+    ];
+    WorkloadRecord { resources, timeline, ..workload(vec![window(1000, 1.0), window(1000, 1.0)]) }
 }
 
 #[test]
 fn energy_counts_only_timed_training() {
-    let stretch = |phase, seconds| Stretch { phase, seconds };
-    let record = WorkloadRecord {
-        resources: sampled(|seconds| if seconds < 2.0 { 100.0 } else { 500.0 }),
-        timeline: vec![
-            stretch(Phase::LoadingData, 7.0),
-            stretch(Phase::Checking, 3.0),
-            // Sampling starts here.
-            stretch(Phase::Training, 1.0),
-            stretch(Phase::MeasuringPeak, 1.5),
-            stretch(Phase::Measuring, 1.0),
-        ],
-        ..workload(vec![window(1000, 1.0), window(1000, 1.0)])
-    };
-    let summary = summarise(&record);
-    // One second at 100 W and one at 500 W, for 2,000 samples.
-    assert_eq!(summary.joules_per_sample, Some(600.0 / 2000.0));
-    assert_eq!(summary.joules_per_epoch, Some(300.0));
-    assert_eq!(summary.samples_per_joule, Some(1.0 / 0.3));
+    let power = sampled(10, EnergySource::GpuPower, |seconds| Some(100.0 + 10.0 * seconds));
+    let counter = sampled(10, EnergySource::GpuCounter, |seconds| Some(100.0 * seconds + 5.0 * seconds * seconds));
+    for resources in [power, counter] {
+        let summary = summarise(&timed(resources));
+        // The integrals from 0 to 1 and from 2.5 to 3.5, for 2,000 samples.
+        assert_eq!(summary.joules_per_sample, Some(235.0 / 2000.0));
+        assert_eq!(summary.joules_per_epoch, Some(117.5));
+        assert_eq!(summary.samples_per_joule, Some((235.0_f64 / 2000.0).recip()));
+    }
 }
 
 #[test]
-fn energy_needs_samples_and_phases() {
-    let windows = || vec![window(1000, 1.0)];
-    let without_phases = WorkloadRecord { resources: sampled(|_| 100.0), ..workload(windows()) };
-    let timeline = vec![Stretch { phase: Phase::Training, seconds: 1.0 }];
-    let without_samples = WorkloadRecord { timeline, ..workload(windows()) };
-    for record in [without_phases, without_samples] {
+fn energy_needs_samples_phases_and_every_reading() {
+    let constant = |samples| sampled(samples, EnergySource::GpuPower, |_| Some(100.0));
+    let gap = sampled(10, EnergySource::GpuPower, |seconds| (seconds < 2.0).then_some(100.0));
+    let without_phases = WorkloadRecord { timeline: Vec::new(), ..timed(constant(10)) };
+    for record in [without_phases, timed(constant(0)), timed(constant(7)), timed(gap)] {
         assert_eq!(summarise(&record).joules_per_sample, None);
     }
+    assert!(summarise(&timed(constant(8))).joules_per_sample.is_some());
 }
 
 #[test]

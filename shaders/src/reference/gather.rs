@@ -269,35 +269,24 @@ mod tests {
         assert_eq!(gathered(&grey, &test_step()), [15.0, 35.0, 0.0, 0.0]);
     }
 
-    /// Share of each shift from -4 to 4 in 100,000 draws.
-    fn shifts(shift: u32, shift_range: u32) -> Vec<f64> {
-        let params = GatherAugmented { shift, shift_range, ..params() };
-        let mut found = vec![0.0; 9];
-        for index in 0..50_000 {
-            let placement = placement(&params, &Step { step: index, training: 1, ..test_step() }, 0, 0);
-            for at in [placement.y, placement.x] {
-                found[usize::try_from(at + 4).unwrap()] += 1e-5;
+    #[test]
+    fn shifts_are_uniform_before_rounding() {
+        // Whole shifts are equally likely. Real ones are rounded, so the largest are rarer.
+        for (shift, shift_range, range) in [(shift::WHOLE, 2, 2.5), (shift::REAL, 3277, 3.2)] {
+            let params = GatherAugmented { shift, shift_range, ..params() };
+            // Shares of the shifts from -4 to 4 in 100,000 draws.
+            let mut shares = [0.0; 9];
+            for step in 0..50_000 {
+                let placement = placement(&params, &Step { step, training: 1, ..test_step() }, 0, 0);
+                for at in [placement.y, placement.x] {
+                    shares[usize::try_from(at + 4).unwrap()] += 1e-5;
+                }
             }
-        }
-        found
-    }
-
-    #[test]
-    fn whole_shifts_are_equally_likely() {
-        for (shift, share) in (-4..).zip(shifts(shift::WHOLE, 2)) {
-            let expected = if (-2..=2).contains(&shift) { 0.2 } else { 0.0 };
-            assert!((share - expected).abs() < 0.01, "{shift}: {share}");
-        }
-    }
-
-    #[test]
-    fn real_shifts_round_so_the_largest_is_rarer() {
-        let range = 3.2;
-        let shares = shifts(shift::REAL, 3277);
-        for (shift, share) in (-4i32..).zip(shares) {
-            // Real shifts that round to this one.
-            let width = (range - (f64::from(shift.abs()) - 0.5)).clamp(0.0, 1.0);
-            assert!((share - width / (2.0 * range)).abs() < 0.01, "{shift}: {share}");
+            for (shift, share) in (-4i32..).zip(shares) {
+                // Real shifts that round to this one.
+                let width = f64::clamp(range - (f64::from(shift.abs()) - 0.5), 0.0, 1.0);
+                assert!((share - width / (2.0 * range)).abs() < 0.01, "{shift} in ±{range}: {share}");
+            }
         }
     }
 }

@@ -42,6 +42,15 @@ fn survives(at: u32, epilogue: &Epilogue, step: &Step) -> bool {
     uniform(index, epilogue.dropout_stream, step.step, step.seed) >= epilogue.dropout_rate
 }
 
+fn activate<T: Real>(activation: u32, value: T) -> T {
+    match activation {
+        activation::RELU => value.maximum(T::ZERO),
+        activation::TANH => value.tanh(),
+        activation::GELU => elementwise::gelu(value),
+        _ => value,
+    }
+}
+
 /// Factor that dropout multiplies survivors by.
 fn scale<T: Real>(epilogue: &Epilogue) -> T {
     T::ONE / (T::ONE - T::from_f64(f64::from(epilogue.dropout_rate)))
@@ -49,11 +58,7 @@ fn scale<T: Real>(epilogue: &Epilogue) -> T {
 
 /// Twin of `shared/epilogue.wgsl`: activation, then inverted dropout, of the value that is stored at `at`.
 pub fn apply_epilogue<T: Real>(value: T, at: u32, epilogue: &Epilogue, step: &Step) -> T {
-    let value = match epilogue.activation {
-        activation::RELU => value.maximum(T::ZERO),
-        activation::TANH => value.tanh(),
-        _ => value,
-    };
+    let value = activate(epilogue.activation, value);
     if epilogue.dropout_stream == 0 || step.training == 0 {
         return value;
     }

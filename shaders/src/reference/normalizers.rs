@@ -1,7 +1,7 @@
 use std::ops::Range;
 
-use super::elementwise::{gelu, gelu_slope};
-use super::{finish, store_gradient};
+use super::elementwise::gelu_slope;
+use super::{activate, finish, store_gradient};
 use crate::Real;
 use crate::params::{BatchNorm, LayerNorm, LocalResponse, Step, activation};
 
@@ -79,15 +79,6 @@ impl<T: Real> Normalizer<'_, T> {
     /// Gradient of the activation's argument, from the gradient of its result.
     fn through_activation(&self, params: &BatchNorm, dy: T, normalized: T, channel: usize) -> T {
         dy * slope(params.activation, normalized * self.gamma[channel] + self.beta[channel])
-    }
-}
-
-fn activate<T: Real>(activation: u32, value: T) -> T {
-    match activation {
-        activation::RELU => value.maximum(T::ZERO),
-        activation::TANH => value.tanh(),
-        activation::GELU => gelu(value),
-        _ => value,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Recurrent layers.
 
 use super::dot::{add_products, transpose};
-use super::finish;
+use super::{activate, finish};
 use crate::Real;
 use crate::params::{Recurrent, Step, activation};
 
@@ -180,7 +180,7 @@ pub fn gru_forward<T: Real>(
             let [z, r, g] = [0, 1, 2].map(|block| block * units + unit);
             gates[z] = sigmoid(gates[z] + products[z]);
             gates[r] = sigmoid(gates[r] + products[r]);
-            gates[g] = activate(gates[g] + gates[r] * products[g], params);
+            gates[g] = activate(params.activation, gates[g] + gates[r] * products[g]);
             *hidden = gates[z] * *hidden + (T::ONE - gates[z]) * gates[g];
         }
     });
@@ -222,7 +222,7 @@ pub fn simple_rnn_forward<T: Real>(
 ) {
     forward(params, step, [1, 0], steps, y, |state, _, hidden| {
         add_products(hidden, recurrent, state);
-        state.iter_mut().for_each(|value| *value = activate(*value, params));
+        state.iter_mut().for_each(|value| *value = activate(params.activation, *value));
         hidden.copy_from_slice(state);
     });
 }
@@ -248,12 +248,7 @@ fn without_tiny<T: Real>(gradient: T) -> T {
     if gradient.to_f64().abs() < f64::from(TINY) { T::ZERO } else { gradient }
 }
 
-/// Activation of a candidate for the hidden state.
-fn activate<T: Real>(z: T, params: &Recurrent) -> T {
-    if params.activation == activation::RELU { z.maximum(T::ZERO) } else { z.tanh() }
-}
-
-/// Slope of [`activate`] where its result is `result`; ReLU's is 0 at 0.
+/// Slope of the activation where its result is `result`; ReLU's is 0 at 0.
 fn activation_slope<T: Real>(result: T, params: &Recurrent) -> T {
     match params.activation {
         activation::RELU if result > T::ZERO => T::ONE,

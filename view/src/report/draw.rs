@@ -111,7 +111,9 @@ fn axes(plot: &Plot, frame: &Frame) -> Markup {
         }
         line class="axis" x1=(n(frame.left)) x2=(n(Frame::RIGHT)) y1=(n(Frame::BOTTOM)) y2=(n(Frame::BOTTOM)) {}
         text class="quantity" x="2" y="13" { (name(&plot.y.name, &frame.y)) }
-        text class="quantity" x=(n(middle)) y=(n(Frame::BOTTOM + 34.0)) text-anchor="middle" { (name(&plot.x.name, &frame.x)) }
+        text class="quantity" x=(n(middle)) y=(n(Frame::BOTTOM + 34.0)) text-anchor="middle" {
+            (name(&plot.x.name, &frame.x))
+        }
     }
 }
 

@@ -15,7 +15,7 @@ const THREADS_IN_NAME: &str = " (Burn, ";
 /// Backend that keeps the data set on the device by default.
 const WGSL: &str = "wgsl";
 
-/// RunCost of a run with its name.
+/// Cost of a run with its name.
 pub(crate) type RunCost = (&'static str, fn(&MeasuredWorkload<'_>) -> Option<f64>);
 
 /// Parts of a cold start, except for loading the data, which no backend makes faster.
@@ -349,12 +349,10 @@ pub(crate) fn group_by_key<K: PartialEq, T>(items: impl IntoIterator<Item = (K, 
     groups
 }
 
-/// Input with its runs in groups.
 pub(crate) struct GatheredRuns<'a> {
     pub(crate) input: &'a Input,
     /// Groups in order of first appearance.
     pub(crate) groups: Vec<Group<'a>>,
-    /// Measurements of kernels, by device.
     pub(crate) kernels: Vec<OnDevice<'a>>,
 }
 

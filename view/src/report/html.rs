@@ -169,16 +169,15 @@ fn grid(class: &str, caption: &str, heads: &[(&str, bool)], rows: impl Iterator<
 }
 
 fn table_of(table: &Table) -> Markup {
-    let heads: Vec<(&str, bool)> = table.heads.iter().map(|head| (head.title, head.is_number)).collect();
+    let heads = &table.heads;
     let cells = |row: &Vec<String>| row.iter().cloned().zip(heads.iter().map(|head| head.1)).collect();
     let whole = html! {
-        (grid("", &table.caption, &heads, table.rows.iter().map(cells)))
+        (grid("", &table.caption, heads, table.rows.iter().map(cells)))
         (download(&table.sheet, &table.caption))
     };
-    if table.is_folded {
-        return html! { details class="folded" { summary { (table.caption) } (whole) } };
+    html! {
+        @if table.is_folded { details class="folded" { summary { (table.caption) } (whole) } } @else { (whole) }
     }
-    whole
 }
 
 fn download(sheet: &Sheet, name: &str) -> Markup {
@@ -187,10 +186,9 @@ fn download(sheet: &Sheet, name: &str) -> Markup {
 }
 
 fn sheet_of(sheet: &Sheet, title: &str) -> Markup {
-    let rest = if sheet.rows.len() > MAX_SHOWN_ROWS {
-        format!(", the first {MAX_SHOWN_ROWS} of {} values", sheet.rows.len())
-    } else {
-        String::new()
+    let rest = match sheet.rows.len() {
+        ..=MAX_SHOWN_ROWS => String::new(),
+        rows => format!(", the first {MAX_SHOWN_ROWS} of {rows} values"),
     };
     let heads: Vec<(&str, bool)> = sheet.columns.iter().map(|name| (name.as_str(), false)).collect();
     let cell = |cell: &SheetCell| (briefly(cell), matches!(cell, SheetCell::Number(_) | SheetCell::Whole(_)));

@@ -11,7 +11,6 @@ pub struct Input {
     pub studies: Vec<Study>,
     /// Runs in table order.
     pub entries: Vec<ReportEntry>,
-    /// Kernel measurements in table order.
     pub kernels: Vec<KernelRecord>,
     /// Other files in the folders.
     pub others: Vec<String>,
@@ -50,7 +49,6 @@ pub struct ReportEntry {
     pub trouble: Option<Trouble>,
 }
 
-/// Reason for missing metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     /// One or two words, such as `timed out`.

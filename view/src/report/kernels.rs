@@ -3,13 +3,12 @@
 use std::sync::LazyLock;
 
 use results::Adapter;
-use results::kernels::{Entry, KernelRecord, Outcome, Pass, Peak, Suite, Unit};
+use results::kernels::{Entry, KernelOutcome, KernelRecord, KernelSuite, Pass, Peak, PeakUnit};
 use serde::Deserialize;
 
 use crate::report::group::group_by_key;
 use crate::text;
 
-/// Measurements on one device.
 #[derive(Clone, Debug)]
 pub(crate) struct OnDevice<'a> {
     /// Name that distinguishes the device from others.
@@ -34,7 +33,7 @@ impl<'a> OnDevice<'a> {
         devices.map(|(name, (adapter, records))| Self { name, adapter, records }).collect()
     }
 
-    pub(crate) fn entries(&self, suite: Suite) -> Vec<&'a Entry> {
+    pub(crate) fn entries(&self, suite: KernelSuite) -> Vec<&'a Entry> {
         let all = self.records.iter().flat_map(|record| &record.report.entries);
         all.filter(|entry| entry.suite == suite).collect()
     }
@@ -46,20 +45,23 @@ impl<'a> OnDevice<'a> {
         by_title.into_iter().filter_map(|(_, peaks)| peaks.into_iter().reduce(best)).collect()
     }
 
-    pub(crate) fn suites(&self) -> impl Iterator<Item = Suite> {
-        Suite::ALL.into_iter().filter(|suite| !self.entries(*suite).is_empty())
+    pub(crate) fn suites(&self) -> impl Iterator<Item = KernelSuite> {
+        KernelSuite::ALL.into_iter().filter(|suite| !self.entries(*suite).is_empty())
     }
 }
 
 /// Returns the better peak: the shorter time or the higher rate.
 fn best<'a>(one: &'a Peak, other: &'a Peak) -> &'a Peak {
-    let is_better = if one.unit == Unit::Seconds { other.value < one.value } else { other.value > one.value };
+    let is_better = if one.unit == PeakUnit::Seconds { other.value < one.value } else { other.value > one.value };
     if is_better { other } else { one }
 }
 
 /// Returns the suites with entries on any of these devices.
-pub(crate) fn suites(devices: &[OnDevice<'_>]) -> Vec<Suite> {
-    Suite::ALL.into_iter().filter(|suite| devices.iter().any(|device| device.suites().any(|of| of == *suite))).collect()
+pub(crate) fn suites(devices: &[OnDevice<'_>]) -> Vec<KernelSuite> {
+    KernelSuite::ALL
+        .into_iter()
+        .filter(|suite| devices.iter().any(|device| device.suites().any(|of| of == *suite)))
+        .collect()
 }
 
 pub(crate) fn share(entry: &Entry) -> Option<f64> {
@@ -93,19 +95,19 @@ pub(crate) fn filter_pass<'a>(entries: &[&'a Entry], pass: Pass) -> Vec<&'a Entr
 pub(crate) fn reason(entry: &Entry) -> Option<String> {
     let mebibytes = |bytes: u64| text::mebibytes(bytes as f64);
     Some(match &entry.outcome {
-        Outcome::Measured(_) => return None,
-        Outcome::DoesNotFit { what, needed_bytes, allowed_bytes } => {
+        KernelOutcome::Measured(_) => return None,
+        KernelOutcome::DoesNotFit { what, needed_bytes, allowed_bytes } => {
             format!("{what} needs {}, but {} are allowed", mebibytes(*needed_bytes), mebibytes(*allowed_bytes))
         }
-        Outcome::TooSlow { predicted_seconds, allowed_seconds } => format!(
+        KernelOutcome::TooSlow { predicted_seconds, allowed_seconds } => format!(
             "one repetition takes about {}, but its budget is {}",
             text::seconds(*predicted_seconds),
             text::seconds(*allowed_seconds)
         ),
-        Outcome::Skipped { reason } => reason.clone(),
-        Outcome::Failed { message } => format!("failed: {message}"),
-        Outcome::Wrong(difference) => format!("wrong: {difference}"),
-        Outcome::Cancelled => "cancelled before its first window".to_owned(),
+        KernelOutcome::Skipped { reason } => reason.clone(),
+        KernelOutcome::Failed { message } => format!("failed: {message}"),
+        KernelOutcome::Wrong(difference) => format!("wrong: {difference}"),
+        KernelOutcome::Cancelled => "cancelled before its first window".to_owned(),
     })
 }
 
@@ -114,7 +116,7 @@ pub(crate) fn reason(entry: &Entry) -> Option<String> {
 pub(crate) struct PublishedKernel {
     /// Publisher, table and year.
     pub(crate) citation: String,
-    suite: Suite,
+    suite: KernelSuite,
     /// Operation as worded in the table.
     pub(crate) operation: String,
     /// Size in this crate's notation; absent if it is not measured here.
@@ -137,7 +139,7 @@ pub(crate) fn published(entry: &Entry) -> Option<&'static PublishedKernel> {
 }
 
 /// Returns the sizes with a published rate, with their suite.
-pub fn published_kernel_sizes() -> impl Iterator<Item = (Suite, &'static str)> {
+pub fn published_kernel_sizes() -> impl Iterator<Item = (KernelSuite, &'static str)> {
     PUBLISHED.iter().filter_map(|row| Some((row.suite, row.size.as_deref()?)))
 }
 
@@ -161,8 +163,8 @@ mod tests {
         let devices = OnDevice::of_all(&all);
         let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
         assert_eq!(names, ["A", "B"]);
-        assert_eq!((devices[0].entries(Suite::Gemm).len(), devices[0].peaks()[0].value), (2, best));
-        assert_eq!(suites(&devices), [Suite::Gemm]);
+        assert_eq!((devices[0].entries(KernelSuite::Gemm).len(), devices[0].peaks()[0].value), (2, best));
+        assert_eq!(suites(&devices), [KernelSuite::Gemm]);
     }
 
     #[test]
@@ -175,7 +177,7 @@ mod tests {
 
     #[test]
     fn published_rates_follow_from_sizes_and_times() {
-        let products: Vec<&PublishedKernel> = PUBLISHED.iter().filter(|row| row.suite == Suite::Gemm).collect();
+        let products: Vec<&PublishedKernel> = PUBLISHED.iter().filter(|row| row.suite == KernelSuite::Gemm).collect();
         assert_eq!((PUBLISHED.len(), products.len(), published_kernel_sizes().count()), (14, 5, 9));
         for row in products {
             let numbers = row.operation.split(", ").map(|part| part.split('=').nth(1).unwrap().parse::<f64>().unwrap());

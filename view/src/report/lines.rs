@@ -2,10 +2,9 @@
 
 use results::Length;
 
-use crate::report::group::{Group, SetupField, equal_but};
+use crate::report::group::{Group, SetupField, equal_but, group_by_key};
 use crate::text;
 
-/// Setting that is varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SweepAxis {
     BatchSize,
@@ -125,13 +124,9 @@ fn group_by_share<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'
         let (batch, devices) = (group.settings().batch_size, group.devices());
         (batch % devices == 0).then_some(batch / devices)
     };
-    let mut shares: Vec<u32> = class.iter().filter_map(|group| share(group)).collect();
-    shares.sort_unstable();
-    shares.dedup();
-    let of = |samples: u32| {
-        (Same::PerDevice(samples), class.iter().filter(|group| share(group) == Some(samples)).copied().collect())
-    };
-    shares.into_iter().map(of).collect()
+    let mut sets = group_by_key(class.iter().filter_map(|&group| Some((share(group)?, group))));
+    sets.sort_by_key(|(samples, _)| *samples);
+    sets.into_iter().map(|(samples, groups)| (Same::PerDevice(samples), groups)).collect()
 }
 
 fn lengths(group: &Group<'_>) -> Vec<Same> {

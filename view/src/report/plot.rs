@@ -58,7 +58,6 @@ pub(crate) struct Series {
 /// Look of a series, with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// A line.
     Line(usize),
     /// A line with a mark at each point.
     Marked(usize),
@@ -115,7 +114,6 @@ impl AxisQuantity {
 }
 
 impl Figure {
-    /// Creates a figure; `None` if there is nothing to draw.
     pub(crate) fn of_plot(title: String, note: String, plot: Plot) -> Option<Self> {
         let has_points = plot.points().next().is_some();
         has_points.then_some(Self { title, note, drawing: Drawing::Plot(plot) })
@@ -208,7 +206,6 @@ fn shown(value: f64, of: &AxisQuantity) -> String {
 /// Horizontal bars that are divided into parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Bars {
-    /// Names of the parts.
     pub(crate) parts: Vec<String>,
     pub(crate) unit: String,
     /// Formats the sum of a bar.

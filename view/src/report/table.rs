@@ -77,7 +77,8 @@ pub(crate) const fn hidden<R>(name: &'static str, value: fn(&R) -> Shown) -> Rep
 /// Table of text, with a sheet of the unrounded values.
 pub(crate) struct Table {
     pub(crate) caption: String,
-    pub(crate) heads: Vec<Head>,
+    /// Titles of the columns, each with true if it has numbers.
+    pub(crate) heads: Vec<(&'static str, bool)>,
     /// Rows with the length of `heads`; the first cell names the row.
     pub(crate) rows: Vec<Vec<String>>,
     pub(crate) sheet: Sheet,
@@ -85,15 +86,10 @@ pub(crate) struct Table {
     pub(crate) is_folded: bool,
 }
 
-pub(crate) struct Head {
-    pub(crate) title: &'static str,
-    pub(crate) is_number: bool,
-}
-
 impl Table {
     pub(crate) fn of<R>(caption: impl Into<String>, rows: &[R], columns: &[ReportColumn<R>]) -> Self {
         let names: Vec<&str> = columns.iter().map(|column| column.name).filter(|name| !name.is_empty()).collect();
-        let head = |column: &ReportColumn<R>| Some(Head { title: column.title?, is_number: column.is_number });
+        let head = |column: &ReportColumn<R>| Some((column.title?, column.is_number));
         let mut table = Self {
             caption: caption.into(),
             heads: columns.iter().filter_map(head).collect(),

@@ -131,31 +131,26 @@ impl MadeRun {
         self.with(|record| record.workloads[0].cold_start = start)
     }
 
-    pub(crate) fn steps(mut self, steps: u64) -> Self {
-        self.steps = steps;
-        self
+    pub(crate) fn steps(self, steps: u64) -> Self {
+        Self { steps, ..self }
     }
 
-    pub(crate) fn rate(mut self, rate: f64) -> Self {
-        self.rate = rate;
-        self
+    pub(crate) fn rate(self, rate: f64) -> Self {
+        Self { rate, ..self }
     }
 
     /// Sets the number of windows of 1.5 s each; the first is warm-up.
-    pub(crate) fn windows(mut self, count: usize) -> Self {
-        self.windows = count;
-        self
+    pub(crate) fn windows(self, count: usize) -> Self {
+        Self { windows: count, ..self }
     }
 
-    pub(crate) fn accuracy(mut self, share: f64) -> Self {
-        self.accuracies = vec![share];
-        self
+    pub(crate) fn accuracy(self, share: f64) -> Self {
+        self.accuracies(&[share])
     }
 
     /// Sets the accuracies after equal parts of the training.
-    pub(crate) fn accuracies(mut self, shares: &[f64]) -> Self {
-        self.accuracies = shares.to_vec();
-        self
+    pub(crate) fn accuracies(self, shares: &[f64]) -> Self {
+        Self { accuracies: shares.to_vec(), ..self }
     }
 
     pub(crate) fn record(self) -> RunRecord {
@@ -284,12 +279,12 @@ pub(crate) fn kernels(device: &str, entries: &[(&str, Pass, Option<f64>)]) -> Ke
     let adapter = Adapter { name: device.to_owned(), ..record("x").device.adapter };
     let timing = |seconds: f64| {
         let windows = [0.99, 1.0, 1.01].map(|factor| results::measured::Window::new(1, factor * seconds)).to_vec();
-        kernels::Timing::of(windows).expect("there are windows")
+        kernels::KernelTiming::of(windows).expect("there are windows")
     };
     let mut report = KernelReport::new(adapter);
     report.peaks.arithmetic = Some(Peak {
         title: "Arithmetic, fused multiply-adds".to_owned(),
-        unit: kernels::Unit::FlopsPerSecond,
+        unit: kernels::PeakUnit::FlopsPerSecond,
         value: 1e12,
         variant: "8 chains".to_owned(),
         work_per_repetition: 1e9,
@@ -306,19 +301,32 @@ pub(crate) fn kernels(device: &str, entries: &[(&str, Pass, Option<f64>)]) -> Ke
     }
 }
 
-fn kernel_entry(size: &str, pass: Pass, share: Option<f64>, timing: impl Fn(f64) -> kernels::Timing) -> kernels::Entry {
+fn kernel_entry(
+    size: &str,
+    pass: Pass,
+    share: Option<f64>,
+    timing: impl Fn(f64) -> kernels::KernelTiming,
+) -> kernels::Entry {
     let flops: u64 = size.split(" × ").map(|number| number.parse::<u64>().unwrap_or(1)).product::<u64>() * 2;
     let outcome = match share {
-        Some(share) => kernels::Outcome::Measured(kernels::Figures {
+        Some(share) => kernels::KernelOutcome::Measured(kernels::KernelFigures {
             flops_per_second: share * 1e12,
             peak_flops_per_second: Some(1e12),
             peak_share: Some(share),
             timing: timing(flops as f64 / (share * 1e12)),
         }),
-        None => kernels::Outcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 },
+        None => kernels::KernelOutcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 },
     };
     let kernels = vec!["dense_forward".to_owned()];
-    kernels::Entry { suite: kernels::Suite::Gemm, size: size.to_owned(), pass, flops, bytes: 768, kernels, outcome }
+    kernels::Entry {
+        suite: kernels::KernelSuite::Gemm,
+        size: size.to_owned(),
+        pass,
+        flops,
+        bytes: 768,
+        kernels,
+        outcome,
+    }
 }
 
 pub(crate) fn input_of_kernels(kernels: Vec<KernelRecord>) -> Input {

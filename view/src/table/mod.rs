@@ -1,8 +1,8 @@
 //! Records as tables with typed columns, for spreadsheets and programs: the leaderboard's open data, the output of
 //! `native-runner export`, and the files of reports.
 //!
-//! Each row is a workload of a run, regardless of its outcome. Callers with more data about runs ([`HasRecord`]) can add
-//! their own columns to [`record_columns`].
+//! Each row is a workload of a run, regardless of its outcome. Callers with more data about runs ([`HasRecord`]) can
+//! add their own columns to [`record_columns`].
 
 mod cell;
 mod column;

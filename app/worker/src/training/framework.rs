@@ -68,7 +68,6 @@ impl Waiting {
     }
 }
 
-/// Worker of a framework, with the name of its backend.
 struct FrameworkWorker {
     name: &'static str,
     port: MessagePort,

@@ -103,7 +103,6 @@ fn failed(error: &EngineError, so_far: Option<Box<RunRecord>>) -> FromWorker {
     FromWorker::Failed { trouble: RunTrouble::from(error), sentence: error.to_string(), so_far }
 }
 
-/// Adds the information that only the worker has.
 async fn complete(mut record: RunRecord, adapters: Option<&Adapters>, resolution_seconds: f64) -> RunRecord {
     if let Some(adapters) = adapters.filter(|_| record.device.adapter.api == "WebGPU") {
         describe_adapter(&mut record, adapters).await;
@@ -264,7 +263,6 @@ fn listen(mut handle: impl FnMut(ToWorker, Option<MessagePort>) + 'static) {
     closure.forget();
 }
 
-/// Reports panics and uncaught errors to the page.
 fn report_crashes() {
     std::panic::set_hook(Box::new(|info| {
         let text = info.to_string();

@@ -167,7 +167,7 @@ impl DeviceServer {
     /// Opens the device of the backend named `name`. Fails if it cannot be served or opened.
     #[async_recursion(?Send)]
     pub async fn open(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Self> {
-        let known = list::find(name)?;
+        let known = list::find_known(name)?;
         if !Self::backends().any(|servable| servable == known) {
             let servable: Vec<&str> = Self::backends().collect();
             let allowed = format!("one of Burn's in this program ({})", servable.join(", "));

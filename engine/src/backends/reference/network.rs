@@ -10,7 +10,7 @@ use shaders::params::{
 };
 use shaders::reference::{self as twin, Attended, Normalizer, RecurrentSteps};
 
-use crate::model::{Cell, PoolKind, Stage, StageKind, Stages};
+use crate::model::{Cell, PoolKind, SizedStage, Stage, StageKind, Stages};
 
 /// Layouts of the reference have no padding.
 pub(super) const ALIGNMENT: u32 = 1;
@@ -75,6 +75,10 @@ impl<T: Real> Network<T> {
 
     pub(super) fn allocate_gradients(&mut self) {
         self.gradients = self.tensors.iter().map(|t| vec![T::ZERO; t.len()]).collect();
+    }
+
+    fn sized(&self, stage: &Stage) -> SizedStage {
+        self.stages.sized(stage, self.rows, ALIGNMENT)
     }
 
     /// Returns the logits of `input` (`rows` samples).
@@ -144,28 +148,28 @@ impl<T: Real> Network<T> {
 /// Forward passes.
 impl<T: Real> Network<T> {
     fn stage_forward(&mut self, index: usize, stage: &Stage, step: &Step, y: &mut [T]) {
-        let (rows, stages, x) = (self.rows, &self.stages, &self.values[stage.inputs[0]]);
+        let (sized, x) = (self.sized(stage), &self.values[stage.inputs[0]]);
         match stage.kind {
             StageKind::Pool { kind: PoolKind::Max, window } => {
                 let taps = &mut self.kept[index].taps;
                 *taps = vec![0; y.len()];
-                twin::max_pool_forward(&stages.pool_params(stage, window, rows, ALIGNMENT), step, x, y, taps);
+                twin::max_pool_forward(&sized.pool(window), step, x, y, taps);
             }
             StageKind::LayerNorm { epsilon } => {
-                let params = stages.layer_norm_params(stage, epsilon, rows, ALIGNMENT);
+                let params = sized.layer_norm(epsilon);
                 let mut saved = vec![T::ZERO; (2 * params.rows * params.tokens) as usize];
                 let [gamma, beta] = [0, 1].map(|place| &self.tensors[stage.tensor + place]);
                 twin::layer_norm_forward(&params, step, x, gamma, beta, y, &mut saved);
                 self.kept[index].numbers = vec![saved];
             }
             StageKind::Attention { heads } => {
-                let params = stages.attention_params(stage, heads, rows);
+                let params = sized.attention(heads);
                 let mut log_sum_exp = vec![T::ZERO; (params.rows * params.heads * params.tokens) as usize];
                 twin::attention_forward(&params, x, y, &mut log_sum_exp);
                 self.kept[index].numbers = vec![log_sum_exp];
             }
             StageKind::BatchNorm { epsilon, keep, activation } => {
-                let params = stages.batch_norm_params(stage, (epsilon, keep), activation, rows, ALIGNMENT);
+                let params = sized.batch_norm((epsilon, keep), activation);
                 self.batch_norm_forward(index, stage, params, step, y);
             }
             StageKind::Recurrent(cell) => self.recurrent_forward(index, stage, cell, step, y),
@@ -175,58 +179,53 @@ impl<T: Real> Network<T> {
 
     /// Computes a stage that keeps nothing for its backward pass.
     fn unkept_forward(&self, stage: &Stage, step: &Step, y: &mut [T]) {
-        let (rows, stages, x) = (self.rows, &self.stages, &self.values[stage.inputs[0]]);
+        let (sized, x) = (self.sized(stage), &self.values[stage.inputs[0]]);
         let tensor = || &self.tensors[stage.tensor];
         let second = || &self.values[stage.inputs[1]];
         match stage.kind {
             StageKind::Dense { bias, per_pixel } => {
-                let params = stages.dense_params(stage, per_pixel, bias, rows, ALIGNMENT);
+                let params = sized.dense(per_pixel, bias);
                 twin::dense_forward(&params, step, x, tensor(), &self.bias(stage, bias, params.outputs), y);
             }
             StageKind::Conv2d { window, bias } => {
-                let params = stages.conv2d_params(stage, window, bias, rows, ALIGNMENT);
+                let params = sized.conv2d(window, bias);
                 twin::conv2d_forward(&params, step, x, tensor(), &self.bias(stage, bias, params.output_channels), y);
             }
             StageKind::Pool { window, .. } => {
-                twin::average_pool_forward(&stages.pool_params(stage, window, rows, ALIGNMENT), step, x, y);
+                twin::average_pool_forward(&sized.pool(window), step, x, y);
             }
             StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
-                let params = stages.local_response_params(stage, radius, [bias, alpha, beta], rows, ALIGNMENT);
-                twin::local_response_forward(&params, step, x, y);
+                twin::local_response_forward(&sized.local_response(radius, [bias, alpha, beta]), step, x, y);
             }
             StageKind::Embedding(words) => {
-                let params = stages.embedding_params(stage, words, rows, ALIGNMENT);
-                twin::embedding_forward(&params, step, x, tensor(), y);
+                twin::embedding_forward(&sized.embedding(words), step, x, tensor(), y);
             }
             StageKind::SentenceSum { words } => {
-                twin::sentence_sum_forward(&stages.sentence_sum_params(stage, words, rows, ALIGNMENT), step, x, y);
+                twin::sentence_sum_forward(&sized.sentence_sum(words), step, x, y);
             }
             StageKind::WordScores => {
-                let params = stages.word_scores_params(stage, rows, ALIGNMENT);
-                twin::pixel_products_forward(&params, step, x, tensor(), y);
+                twin::pixel_products_forward(&sized.word_scores(), step, x, tensor(), y);
             }
             StageKind::PixelProducts => {
-                let params = stages.pixel_products_params(stage, rows, ALIGNMENT);
-                twin::pixel_products_forward(&params, step, x, second(), y);
+                twin::pixel_products_forward(&sized.pixel_products(), step, x, second(), y);
             }
             StageKind::Softmax { linear_start } => {
-                let params = stages.channel_softmax_params(stage, linear_start, rows, ALIGNMENT);
-                twin::channel_softmax_forward(&params, step, x, y);
+                twin::channel_softmax_forward(&sized.channel_softmax(linear_start), step, x, y);
             }
             StageKind::Transpose => {
-                twin::transpose_forward(&stages.transpose_params(stage, rows, ALIGNMENT), step, x, y);
+                twin::transpose_forward(&sized.transpose(), step, x, y);
             }
             StageKind::Concatenate => {
-                twin::concatenate_forward(&stages.concatenate_params(stage, rows, ALIGNMENT), step, x, second(), y);
+                twin::concatenate_forward(&sized.concatenate(), step, x, second(), y);
             }
             StageKind::Add => {
-                twin::add_forward(&stages.add_params(stage, rows, ALIGNMENT), step, x, second(), y);
+                twin::add_forward(&sized.add(), step, x, second(), y);
             }
             StageKind::PositionEmbedding => {
-                twin::position_forward(&stages.position_params(stage, rows, ALIGNMENT), step, x, tensor(), y);
+                twin::position_forward(&sized.position(), step, x, tensor(), y);
             }
             StageKind::Gelu => {
-                twin::gelu_forward(&stages.elementwise_params(stage, rows, ALIGNMENT), step, x, y);
+                twin::gelu_forward(&sized.elementwise(), step, x, y);
             }
             _ => unreachable!("these stages keep numbers"),
         }
@@ -258,8 +257,7 @@ impl<T: Real> Network<T> {
     }
 
     fn recurrent_forward(&mut self, index: usize, stage: &Stage, cell: Cell, step: &Step, y: &mut [T]) {
-        let params = self.stages.recurrent_params(stage, cell, self.rows, ALIGNMENT);
-        let product = self.stages.recurrent_input_params(stage, cell, self.rows, ALIGNMENT);
+        let (params, product) = (self.sized(stage).recurrent(cell), self.sized(stage).recurrent_input(cell));
         let [kernel, recurrent, bias] = [0, 1, 2].map(|place| &self.tensors[stage.tensor + place]);
         let mut gates = vec![T::ZERO; (product.rows * product.outputs) as usize];
         twin::dense_forward(&product, step, &self.values[stage.inputs[0]], kernel, bias, &mut gates);
@@ -273,10 +271,10 @@ impl<T: Real> Network<T> {
 /// Backward passes.
 impl<T: Real> Network<T> {
     fn stage_backward(&mut self, index: usize, stage: &Stage, step: &Step, dy: &[T]) {
-        let (rows, tensor, x) = (self.rows, stage.tensor, &self.values[stage.inputs[0]]);
+        let (sized, tensor, x) = (self.sized(stage), stage.tensor, &self.values[stage.inputs[0]]);
         match stage.kind {
             StageKind::Dense { bias, per_pixel } => {
-                let params = self.stages.dense_params(stage, per_pixel, bias, rows, ALIGNMENT);
+                let params = sized.dense(per_pixel, bias);
                 let mut part = vec![T::ZERO; params.part_stride as usize];
                 twin::dense_weight_gradient(&params, x, dy, &mut part);
                 self.store_weight_gradient(stage, &part, bias);
@@ -286,7 +284,7 @@ impl<T: Real> Network<T> {
                 });
             }
             StageKind::Conv2d { window, bias } => {
-                let params = self.stages.conv2d_params(stage, window, bias, rows, ALIGNMENT);
+                let params = sized.conv2d(window, bias);
                 let mut part = vec![T::ZERO; params.part_stride as usize];
                 twin::conv2d_weight_gradient(&params, x, dy, &mut part);
                 self.store_weight_gradient(stage, &part, bias);
@@ -296,7 +294,7 @@ impl<T: Real> Network<T> {
                 });
             }
             StageKind::BatchNorm { epsilon, keep, activation } => {
-                let params = self.stages.batch_norm_params(stage, (epsilon, keep), activation, rows, ALIGNMENT);
+                let params = sized.batch_norm((epsilon, keep), activation);
                 let channels = params.stored_channels as usize;
                 let mut sums = vec![T::ZERO; 2 * channels];
                 twin::batch_norm_gradient_sums(&params, step, x, dy, &self.normalizer(index, stage), &mut sums);
@@ -308,7 +306,7 @@ impl<T: Real> Network<T> {
                 });
             }
             StageKind::LayerNorm { epsilon } => {
-                let params = self.stages.layer_norm_params(stage, epsilon, rows, ALIGNMENT);
+                let params = sized.layer_norm(epsilon);
                 let mut part = vec![T::ZERO; params.part_stride as usize];
                 twin::layer_norm_weight_gradient(&params, x, dy, &self.kept[index].numbers[0], &mut part);
                 self.store_weight_gradient(stage, &part, true);
@@ -320,23 +318,21 @@ impl<T: Real> Network<T> {
             }
             StageKind::Recurrent(cell) => self.recurrent_backward(index, stage, cell, step, dy),
             StageKind::Embedding(words) => {
-                let params = self.stages.embedding_params(stage, words, rows, ALIGNMENT);
-                twin::embedding_weight_gradient(&params, x, dy, &mut self.gradients[tensor]);
+                twin::embedding_weight_gradient(&sized.embedding(words), x, dy, &mut self.gradients[tensor]);
             }
             StageKind::WordScores => {
-                let params = self.stages.word_vectors_params(stage, rows, ALIGNMENT);
+                let params = sized.word_vectors();
                 twin::dense_weight_gradient(&params, dy, x, &mut self.gradients[tensor]);
                 self.contribute(stage, 0, |network, x, &epilogue, dx| {
-                    let params =
-                        PixelProducts { epilogue, ..network.stages.word_scores_params(stage, rows, ALIGNMENT) };
+                    let params = PixelProducts { epilogue, ..sized.word_scores() };
                     twin::pixel_products_gradient(&params, step, dy, &network.tensors[tensor], x, dx);
                 });
             }
             StageKind::PositionEmbedding => {
-                let params = self.stages.position_params(stage, rows, ALIGNMENT);
+                let params = sized.position();
                 twin::position_gradient(&params, dy, &mut self.gradients[tensor]);
-                self.contribute(stage, 0, |network, x, &epilogue, dx| {
-                    let params = Elementwise { epilogue, ..network.stages.elementwise_params(stage, rows, ALIGNMENT) };
+                self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                    let params = Elementwise { epilogue, ..sized.elementwise() };
                     twin::pass_gradient(&params, step, dy, x, dx);
                 });
             }
@@ -346,46 +342,44 @@ impl<T: Real> Network<T> {
 
     /// Computes the input gradients of a stage without tensors.
     fn weightless_backward(&mut self, index: usize, stage: &Stage, step: &Step, dy: &[T]) {
-        let rows = self.rows;
+        let sized = self.sized(stage);
         match stage.kind {
             StageKind::Pool { kind, window } => self.contribute(stage, 0, |network, x, &epilogue, dx| {
-                let params = Pool { epilogue, ..network.stages.pool_params(stage, window, rows, ALIGNMENT) };
+                let params = Pool { epilogue, ..sized.pool(window) };
                 match kind {
                     PoolKind::Max => twin::max_pool_backward(&params, step, dy, &network.kept[index].taps, x, dx),
                     PoolKind::Average => twin::average_pool_backward(&params, step, dy, x, dx),
                 }
             }),
             StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
-                let params = self.stages.local_response_params(stage, radius, [bias, alpha, beta], rows, ALIGNMENT);
+                let params = sized.local_response(radius, [bias, alpha, beta]);
                 self.contribute(stage, 0, |_, x, &epilogue, dx| {
                     twin::local_response_backward(&LocalResponse { epilogue, ..params }, step, dy, x, dx);
                 });
             }
-            StageKind::SentenceSum { words } => self.contribute(stage, 0, |network, x, &epilogue, dx| {
-                let params =
-                    SentenceSum { epilogue, ..network.stages.sentence_sum_params(stage, words, rows, ALIGNMENT) };
+            StageKind::SentenceSum { words } => self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                let params = SentenceSum { epilogue, ..sized.sentence_sum(words) };
                 twin::sentence_sum_gradient(&params, step, dy, x, dx);
             }),
             StageKind::PixelProducts => {
                 for (input, of_second) in [(0, 0), (1, 1)] {
                     let other = self.values[stage.inputs[1 - input]].clone();
-                    self.contribute(stage, input, |network, x, &epilogue, dx| {
-                        let params = network.stages.pixel_products_params(stage, rows, ALIGNMENT);
-                        let params = PixelProducts { of_second, epilogue, ..params };
+                    self.contribute(stage, input, |_, x, &epilogue, dx| {
+                        let params = PixelProducts { of_second, epilogue, ..sized.pixel_products() };
                         twin::pixel_products_gradient(&params, step, dy, &other, x, dx);
                     });
                 }
             }
-            StageKind::Softmax { linear_start } => self.contribute(stage, 0, |network, x, &epilogue, dx| {
-                let params = network.stages.channel_softmax_params(stage, linear_start, rows, ALIGNMENT);
+            StageKind::Softmax { linear_start } => self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                let params = sized.channel_softmax(linear_start);
                 twin::channel_softmax_backward(&ChannelSoftmax { epilogue, ..params }, step, dy, x, dx);
             }),
-            StageKind::Transpose => self.contribute(stage, 0, |network, x, &epilogue, dx| {
-                let params = Transpose { epilogue, ..network.stages.transpose_params(stage, rows, ALIGNMENT) };
+            StageKind::Transpose => self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                let params = Transpose { epilogue, ..sized.transpose() };
                 twin::transpose_gradient(&params, step, dy, x, dx);
             }),
             StageKind::Concatenate => {
-                let params = self.stages.concatenate_params(stage, rows, ALIGNMENT);
+                let params = sized.concatenate();
                 for (input, of_second) in [(0, 0), (1, 1)] {
                     self.contribute(stage, input, |_, x, &epilogue, dx| {
                         twin::concatenate_gradient(&Concatenate { of_second, epilogue, ..params }, step, dy, x, dx);
@@ -393,7 +387,7 @@ impl<T: Real> Network<T> {
                 }
             }
             StageKind::Add => {
-                let params = self.stages.add_params(stage, rows, ALIGNMENT);
+                let params = sized.add();
                 for (input, repeats) in [(0, 1), (1, params.repeats)] {
                     self.contribute(stage, input, |_, x, &epilogue, dx| {
                         twin::add_gradient(&Add { repeats, epilogue, ..params }, step, dy, x, dx);
@@ -401,15 +395,15 @@ impl<T: Real> Network<T> {
                 }
             }
             StageKind::Attention { heads } => self.contribute(stage, 0, |network, x, &epilogue, dx| {
-                let params = Attention { epilogue, ..network.stages.attention_params(stage, heads, rows) };
+                let params = Attention { epilogue, ..sized.attention(heads) };
                 let log_sum_exp = &network.kept[index].numbers[0];
                 let attended = Attended { y: &network.values[stage.output], log_sum_exp };
                 let mut means = vec![T::ZERO; log_sum_exp.len()];
                 twin::attention_query_gradient(&params, step, x, &attended, dy, dx, &mut means);
                 twin::attention_key_value_gradient(&params, step, x, dy, log_sum_exp, &means, dx);
             }),
-            StageKind::Gelu => self.contribute(stage, 0, |network, x, &epilogue, dx| {
-                let params = Elementwise { epilogue, ..network.stages.elementwise_params(stage, rows, ALIGNMENT) };
+            StageKind::Gelu => self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                let params = Elementwise { epilogue, ..sized.elementwise() };
                 twin::gelu_backward(&params, step, dy, x, dx);
             }),
             _ => unreachable!("these stages have tensors"),
@@ -417,14 +411,14 @@ impl<T: Real> Network<T> {
     }
 
     fn recurrent_backward(&mut self, index: usize, stage: &Stage, cell: Cell, step: &Step, dy: &[T]) {
-        let params = self.stages.recurrent_params(stage, cell, self.rows, ALIGNMENT);
+        let params = self.sized(stage).recurrent(cell);
         let mut steps = std::mem::take(&mut self.kept[index].steps);
         // The values of the steps become their gradients.
         recurrent_backward(cell)(&params, &self.tensors[stage.tensor + 1], dy, &mut steps);
         let RecurrentSteps { gates, own, previous, .. } = &steps;
-        let input = self.stages.recurrent_input_params(stage, cell, self.rows, ALIGNMENT);
+        let input = self.sized(stage).recurrent_input(cell);
         let of_input = weight_gradient(&input, &self.values[stage.inputs[0]], gates);
-        let state = self.stages.recurrent_state_params(stage, cell, self.rows, ALIGNMENT);
+        let state = self.sized(stage).recurrent_state(cell);
         let into_products = if cell.has_recurrent_bias() { own } else { gates };
         let of_state = weight_gradient(&state, previous, into_products);
         let places = if cell.has_recurrent_bias() { &[0, 2, 1, 3][..] } else { &[0, 2, 1] };

@@ -51,26 +51,21 @@ impl Builder {
     }
 
     pub(crate) fn dispatch<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
-        let operations = OPERATIONS_PER_INVOCATION * invocations;
-        self.launch(kernel, Vec::new(), bytemuck::bytes_of(params), bindings, invocations, operations);
+        self.launch(kernel, bytemuck::bytes_of(params), bindings, invocations, None);
     }
 
     /// Records a product with this kernel variant.
     pub(crate) fn product(&mut self, variant: &Variant, product: &Product, bindings: &[BufferRange]) {
-        let (constants, invocations) = (product.constants(), variant.invocations(product));
-        let params = product.params.bytes();
-        self.launch(variant.kernel, constants, params, bindings, invocations, product.flops());
+        self.launch(variant.kernel, product.params.bytes(), bindings, variant.invocations(product), Some(*product));
     }
 
-    /// Records a launch of `kernel`, compiled with these constants.
-    pub(crate) fn launch(
+    fn launch(
         &mut self,
         kernel: &str,
-        constants: Vec<(&'static str, f64)>,
         params: &[u8],
         bindings: &[BufferRange],
         invocations: u64,
-        operations: u64,
+        product: Option<Product>,
     ) {
         let kernel = shaders::kernel(kernel).expect("the name of a registered kernel");
         debug_assert_eq!(kernel.params_bytes, params.len(), "{}", kernel.name);
@@ -81,11 +76,11 @@ impl Builder {
         self.params.resize(self.params.len().next_multiple_of(stride), 0);
         self.recording.dispatches.push(Dispatch {
             kernel,
-            constants,
+            product,
             params_offset_bytes,
             bindings: bindings.to_vec(),
             workgroups: workgroups(invocations, kernel.workgroup_size),
-            operations,
+            operations: product.map_or(OPERATIONS_PER_INVOCATION * invocations, |product| product.flops()),
         });
     }
 
@@ -96,14 +91,13 @@ impl Builder {
     }
 
     /// Records a sum of arena parts over all devices, which meanwhile compute everything before this point.
-    pub(crate) fn exchange_parts(&mut self, arena: BufferRange, parts: &[GradientPart]) {
+    pub(crate) fn exchange_parts(&mut self, parts: &[GradientPart]) {
         let until = self.recording.dispatches.len();
         let mut staging = 0;
-        for &GradientPart { offset, elements, after } in parts {
+        for &GradientPart { range, after } in parts {
             // Exchanges that devices do not wait for run concurrently, each with a separate buffer.
             staging += usize::from(after < until);
             let staging = if after < until { staging } else { 0 };
-            let range = BufferRange { offset_bytes: 4 * u64::from(offset), bytes: 4 * u64::from(elements), ..arena };
             let combination = Combination::Sum;
             self.recording.exchanges.push(Exchange { after, until, staging, read: range, write: range, combination });
         }

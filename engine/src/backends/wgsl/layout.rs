@@ -9,17 +9,12 @@ use crate::model::{Model, ModelError, Shape, SlidingWindow, Stage, StageKind, St
 /// Number of channels that kernels read and write at once.
 pub(super) const CHANNEL_ALIGNMENT: u32 = 4;
 
-/// A tensor in the arenas. Stored channels are padded with zeros, which never change.
+/// A tensor in the arenas, with logical and stored rows and columns. Stored channels are padded with zeros, which never
+/// change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TensorLayout {
     /// First element in the arena, a multiple of 256.
     pub(super) offset: u32,
-    shape: StoredShape,
-}
-
-/// Logical and stored rows and columns of a tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct StoredShape {
     /// Taps or pixels before the input channels.
     outer: u32,
     inner: u32,
@@ -30,11 +25,11 @@ struct StoredShape {
     stored_columns: u32,
 }
 
-impl StoredShape {
-    /// Creates a shape with `outer × inner` rows of `columns`, both padded.
+impl TensorLayout {
+    /// Creates a tensor with `outer × inner` rows of `columns`, both padded, at the beginning of an arena.
     fn new(outer: u32, inner: u32, stored_inner: u32, columns: u32) -> Self {
         let stored_columns = columns.next_multiple_of(CHANNEL_ALIGNMENT);
-        Self { outer, inner, stored_inner, groups: 1, columns, stored_columns }
+        Self { offset: 0, outer, inner, stored_inner, groups: 1, columns, stored_columns }
     }
 
     fn vector(columns: u32) -> Self {
@@ -44,12 +39,9 @@ impl StoredShape {
     fn gates(self, gates: u32) -> Self {
         Self { groups: gates, ..self }
     }
-}
 
-impl TensorLayout {
     pub(super) fn elements(&self) -> u32 {
-        let StoredShape { outer, stored_inner, groups, stored_columns, .. } = self.shape;
-        outer * stored_inner * groups * stored_columns
+        self.outer * self.stored_inner * self.groups * self.stored_columns
     }
 
     /// Returns the number of arena elements up to the next tensor.
@@ -59,12 +51,12 @@ impl TensorLayout {
 
     /// Returns the arena positions of the logical elements in row-major order, as contiguous ranges.
     fn runs(self) -> impl Iterator<Item = Range<usize>> {
-        let StoredShape { outer, inner, stored_inner, groups, columns, stored_columns } = self.shape;
+        let Self { offset, outer, inner, stored_inner, groups, columns, stored_columns } = self;
         (0..outer).flat_map(move |outer| {
             (0..inner).flat_map(move |inner| {
                 (0..groups).map(move |group| {
                     let row = ((outer * stored_inner + inner) * groups + group) * stored_columns;
-                    let start = (self.offset + row) as usize;
+                    let start = (offset + row) as usize;
                     start..start + columns as usize
                 })
             })
@@ -72,8 +64,7 @@ impl TensorLayout {
     }
 
     pub(super) fn store(&self, tensor: &[f32], arena: &mut [f32]) {
-        let columns = self.shape.columns as usize;
-        for (run, values) in self.runs().zip(tensor.chunks_exact(columns)) {
+        for (run, values) in self.runs().zip(tensor.chunks_exact(self.columns as usize)) {
             arena[run].copy_from_slice(values);
         }
     }
@@ -110,12 +101,12 @@ pub(super) fn tensor_layouts(model: &Model, stages: &Stages) -> Result<Vec<Tenso
     let mut layouts: Vec<Option<TensorLayout>> = vec![None; model.tensors()?.len()];
     let mut offset = 0;
     for stage in &stages.stages {
-        for (place, shape) in stored_shapes(stage, stages.input(stage), stages.output(stage).shape) {
+        for (place, layout) in layouts_of_stage(stage, stages.input(stage), stages.output(stage).shape) {
             if layouts[stage.tensor + place].is_some() {
                 // The tensor belongs to an earlier stage, which shares it with this one.
                 continue;
             }
-            let layout = TensorLayout { offset, shape };
+            let layout = TensorLayout { offset, ..layout };
             // A running variance directly follows its mean, because one kernel binds both.
             let running_mean = matches!(stage.kind, StageKind::BatchNorm { .. }) && place == 2;
             offset += if running_mean { layout.elements() } else { layout.span() };
@@ -126,39 +117,39 @@ pub(super) fn tensor_layouts(model: &Model, stages: &Stages) -> Result<Vec<Tenso
     Ok(layouts.into_iter().map(|layout| layout.expect("every tensor belongs to a stage")).collect())
 }
 
-/// Returns a stage's tensors in arena order: their indices among the stage's tensors, and their shapes.
-fn stored_shapes(stage: &Stage, input: &Value, output: Shape) -> Vec<(usize, StoredShape)> {
+/// Returns a stage's tensors in arena order, each with its index among the stage's tensors, and not yet placed.
+fn layouts_of_stage(stage: &Stage, input: &Value, output: Shape) -> Vec<(usize, TensorLayout)> {
     let channels = input.shape.channels;
     let stored_channels = input.stored_channels(CHANNEL_ALIGNMENT);
-    let with_bias = |kernel: StoredShape, bias: bool| {
+    let with_bias = |kernel: TensorLayout, bias: bool| {
         let mut shapes = vec![(0, kernel)];
-        shapes.extend(bias.then(|| (1, StoredShape::vector(output.channels))));
+        shapes.extend(bias.then(|| (1, TensorLayout::vector(output.channels))));
         shapes
     };
     match stage.kind {
         StageKind::Conv2d { window: SlidingWindow { sides: [height, width], .. }, bias } => {
-            with_bias(StoredShape::new(height * width, channels, stored_channels, output.channels), bias)
+            with_bias(TensorLayout::new(height * width, channels, stored_channels, output.channels), bias)
         }
         StageKind::Dense { bias, per_pixel } => {
             let flat = input.storage == Storage::Flat;
             let kernel = match (per_pixel, flat) {
-                (true, _) => StoredShape::new(1, channels, stored_channels, output.channels),
+                (true, _) => TensorLayout::new(1, channels, stored_channels, output.channels),
                 // The data is one flat row.
                 (false, true) => {
                     let stored = input.stored_features(CHANNEL_ALIGNMENT);
-                    StoredShape::new(1, input.shape.features(), stored, output.channels)
+                    TensorLayout::new(1, input.shape.features(), stored, output.channels)
                 }
-                (false, false) => StoredShape::new(input.shape.pixels(), channels, stored_channels, output.channels),
+                (false, false) => TensorLayout::new(input.shape.pixels(), channels, stored_channels, output.channels),
             };
             with_bias(kernel, bias)
         }
         StageKind::Recurrent(cell) => {
             let (units, gates) = (output.channels, cell.gates());
-            let recurrent = StoredShape::new(1, units, units.next_multiple_of(CHANNEL_ALIGNMENT), units);
-            let bias = StoredShape::vector(units).gates(gates);
+            let recurrent = TensorLayout::new(1, units, units.next_multiple_of(CHANNEL_ALIGNMENT), units);
+            let bias = TensorLayout::vector(units).gates(gates);
             // Each kernel is next to its bias, because their gradients are computed together.
             let mut shapes = vec![
-                (0, StoredShape::new(1, channels, stored_channels, units).gates(gates)),
+                (0, TensorLayout::new(1, channels, stored_channels, units).gates(gates)),
                 (2, bias),
                 (1, recurrent.gates(gates)),
             ];
@@ -169,11 +160,11 @@ fn stored_shapes(stage: &Stage, input: &Value, output: Shape) -> Vec<(usize, Sto
         StageKind::Embedding(Words { vocabulary, .. }) => vec![(0, word_vectors(vocabulary, output.channels))],
         StageKind::WordScores => vec![(0, word_vectors(output.channels, channels))],
         StageKind::PositionEmbedding => {
-            vec![(0, StoredShape::new(1, output.pixels(), output.pixels(), output.channels))]
+            vec![(0, TensorLayout::new(1, output.pixels(), output.pixels(), output.channels))]
         }
         // Scale, bias, running mean, running variance.
-        StageKind::BatchNorm { .. } => (0..4).map(|place| (place, StoredShape::vector(channels))).collect(),
-        StageKind::LayerNorm { .. } => (0..2).map(|place| (place, StoredShape::vector(channels))).collect(),
+        StageKind::BatchNorm { .. } => (0..4).map(|place| (place, TensorLayout::vector(channels))).collect(),
+        StageKind::LayerNorm { .. } => (0..2).map(|place| (place, TensorLayout::vector(channels))).collect(),
         StageKind::Pool { .. }
         | StageKind::LocalResponseNorm { .. }
         | StageKind::Add
@@ -187,8 +178,8 @@ fn stored_shapes(stage: &Stage, input: &Value, output: Shape) -> Vec<(usize, Sto
     }
 }
 
-fn word_vectors(vocabulary: u32, channels: u32) -> StoredShape {
-    StoredShape::new(1, vocabulary, vocabulary.next_multiple_of(CHANNEL_ALIGNMENT), channels)
+fn word_vectors(vocabulary: u32, channels: u32) -> TensorLayout {
+    TensorLayout::new(1, vocabulary, vocabulary.next_multiple_of(CHANNEL_ALIGNMENT), channels)
 }
 
 #[cfg(test)]

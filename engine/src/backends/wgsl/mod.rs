@@ -35,7 +35,7 @@ use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::measure::Gauge;
 use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
-use device::Device;
+use device::GpuDevice;
 use plan::{Plan, TrainingSetup};
 use trainer::WgslTrainer;
 use tuning::Choices;
@@ -43,11 +43,11 @@ use tuning::Choices;
 /// Name that selects this backend.
 pub const NAME: &str = super::list::WGSL;
 
-pub use device::adapters::{Details, Features, Identity, Limits, adapters, details, features};
+pub use device::adapters::{Details, Features, Identity, Limits, adapters, details};
 
 /// A device with our kernels.
 pub struct WgslBackend {
-    device: Rc<Device>,
+    device: Rc<GpuDevice>,
     clock: Rc<dyn Clock>,
     /// Fastest kernels found on this device.
     choices: RefCell<Choices>,
@@ -56,7 +56,7 @@ pub struct WgslBackend {
 }
 
 /// Returns the key of a device's choices, which the same device, driver and kernels share.
-fn choices_key(device: &Device) -> String {
+fn choices_key(device: &GpuDevice) -> String {
     let Adapter { name, vendor, api, driver, .. } = device.adapter();
     let mut digest = Sha256::new();
     shaders::KERNELS.iter().for_each(|kernel| digest.update(kernel.source(device.form)));
@@ -82,7 +82,7 @@ impl WgslBackend {
                 instead: "f32",
             });
         }
-        let device = Device::open(&adapter, precision, &without).await?;
+        let device = GpuDevice::open(&adapter, precision, &without).await?;
         let kept = keeper.as_ref().and_then(|keeper| keeper.recall(&choices_key(&device)));
         let choices = Choices::recalled(device.abilities, kept.as_deref().unwrap_or_default());
         let backend = Self { choices: RefCell::new(choices), keeper, ..Self::on(Rc::new(device), clock) };
@@ -90,7 +90,7 @@ impl WgslBackend {
     }
 
     /// Creates a backend without known choices or storage.
-    fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Self {
+    fn on(device: Rc<GpuDevice>, clock: Rc<dyn Clock>) -> Self {
         let choices = RefCell::new(Choices::new(device.abilities));
         let facts = BackendFacts::new(NAME, device.adapter().clone(), device.precision);
         Self { device, clock, choices, keeper: None, facts }.with_input(InputMode::Resident)

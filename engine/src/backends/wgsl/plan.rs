@@ -84,8 +84,6 @@ pub(super) struct Plan {
     pub(super) held_out: Option<Recording>,
     /// Number of samples per run of `evaluation`.
     pub(super) evaluation_rows: u32,
-    /// Products of both recordings, whose kernels come in variants.
-    pub(super) products: Vec<Product>,
     pub(super) tensors: Vec<TensorLayout>,
     pub(super) arenas: Arenas,
     /// Order of the training samples, if it is on the device.
@@ -136,7 +134,6 @@ impl Plan {
             evaluation,
             held_out,
             evaluation_rows: planner.test_rows,
-            products: planner.products,
             streamed: planner.input.streamed,
             tensors: planner.tensors,
             arenas: planner.arenas,
@@ -153,6 +150,11 @@ impl Plan {
     pub(super) fn recordings(&self) -> impl Iterator<Item = &Recording> {
         let others = [&self.held_out, &self.shuffle, &self.mirror];
         [&self.training, &self.evaluation].into_iter().chain(others.into_iter().flatten())
+    }
+
+    /// Returns the products of all recordings, whose kernels come in variants.
+    pub(super) fn products(&self) -> Vec<Product> {
+        self.recordings().flat_map(|recording| &recording.dispatches).filter_map(|launch| launch.product).collect()
     }
 
     /// Returns the device memory of all buffers, including staging buffers, in bytes.
@@ -205,8 +207,6 @@ struct Planner<'a> {
     kept: Vec<Vec<BufferRange>>,
     /// True for each tensor with a gradient in the arena from an earlier stage that shares it.
     has_gradient: Vec<bool>,
-    /// Products recorded so far.
-    products: Vec<Product>,
     /// Sum of the logits of all views, allocated on first use.
     blended: Option<BufferRange>,
     /// Number of samples in the current recording.
@@ -268,7 +268,6 @@ impl<'a> Planner<'a> {
         Ok(Self {
             kept: vec![Vec::new(); stages.values.len()],
             has_gradient: vec![false; tensors.len()],
-            products: Vec::new(),
             blended: None,
             job,
             choices,
@@ -344,8 +343,7 @@ impl<'a> Planner<'a> {
                 self.local_response(stage, phase, radius, [bias, alpha, beta]);
             }
             StageKind::BatchNorm { epsilon, keep, activation } => {
-                let constants = (epsilon, keep);
-                let params = self.stages.batch_norm_params(stage, constants, activation, self.rows, CHANNEL_ALIGNMENT);
+                let params = self.sized(stage).batch_norm((epsilon, keep), activation);
                 if phase == LayerPhase::Backward {
                     self.batch_norm_backward(stage, params);
                 } else {
@@ -395,7 +393,7 @@ fn max_bytes_per_sample(stages: &Stages) -> u64 {
     let values = stages.values.iter().map(|value| value.stored_features(CHANNEL_ALIGNMENT));
     let gates = stages.stages.iter().map(|stage| {
         let StageKind::Recurrent(cell) = stage.kind else { return 0 };
-        let params = stages.recurrent_params(stage, cell, 1, CHANNEL_ALIGNMENT);
+        let params = stages.sized(stage, 1, CHANNEL_ALIGNMENT).recurrent(cell);
         cell.gates() * params.sequences * params.steps * params.stored_units
     });
     4 * u64::from(values.chain(gates).max().unwrap_or(1))

@@ -63,13 +63,6 @@ impl Product {
         2 * volume(&[rows, columns, depth, parts])
     }
 
-    pub(super) fn constants(&self) -> Vec<(&'static str, f64)> {
-        match self.params {
-            Params::Dense(_) | Params::Recurrent(..) => Vec::new(),
-            Params::Conv2d(p) => vec![("STRIDE", f64::from(p.stride))],
-        }
-    }
-
     /// Returns the key of a timed product, beginning with the name of a kernel.
     pub(super) fn key(&self, kernel: &str) -> String {
         let Extents { rows, columns, depth, parts } = self.extents();

@@ -3,6 +3,7 @@
 use shaders::Kernel;
 use shaders::params::Step;
 
+use super::products::{Params, Product};
 use crate::trainer::EvaluationSet;
 
 /// Index of the buffer with the step table.
@@ -82,8 +83,8 @@ impl BufferRange {
 #[derive(Clone, Debug)]
 pub(crate) struct Dispatch {
     pub(super) kernel: &'static Kernel,
-    /// Values of the kernel's `override` constants that may differ from their defaults.
-    pub(super) constants: Vec<(&'static str, f64)>,
+    /// Product that the kernel computes, if it is one of several kernels for it.
+    pub(super) product: Option<Product>,
     /// Offset of the parameter block in the plan's parameter buffer.
     pub(super) params_offset_bytes: u64,
     /// Storage buffers in binding order.
@@ -94,9 +95,17 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
+    /// Returns the values of the kernel's `override` constants that may differ from their defaults.
+    pub(super) fn constants(&self) -> Vec<(&'static str, f64)> {
+        match self.product {
+            Some(Product { params: Params::Conv2d(params), .. }) => vec![("STRIDE", f64::from(params.stride))],
+            _ => Vec::new(),
+        }
+    }
+
     /// Launches with the same key share a pipeline.
     pub(super) fn pipeline_key(&self) -> String {
-        let constants: Vec<String> = self.constants.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let constants: Vec<String> = self.constants().iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!("{} {}", self.kernel.name, constants.join(" "))
     }
 }
@@ -125,11 +134,10 @@ pub(super) struct Exchange {
     pub(super) combination: Combination,
 }
 
-/// Part of the gradient arena, in elements.
+/// Part of the gradient arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GradientPart {
-    pub(super) offset: u32,
-    pub(super) elements: u32,
+    pub(super) range: BufferRange,
     /// Number of launches after which it is complete.
     pub(super) after: usize,
 }

@@ -6,7 +6,7 @@ use results::StateBytes;
 use shaders::Stored;
 use shaders::params::Step;
 
-use super::device::Device;
+use super::device::GpuDevice;
 use super::device::buffer::Buffers;
 use super::device::executor::{Commands, Executor};
 use super::layout::{arena_of, bytes_of};
@@ -21,7 +21,7 @@ use crate::training::Segments;
 use streaming::Streaming;
 
 pub(super) struct WgslTrainer {
-    pub(super) device: Rc<Device>,
+    pub(super) device: Rc<GpuDevice>,
     clock: Rc<dyn Clock>,
     job: Rc<TrainingJob>,
     pub(super) buffers: Buffers,
@@ -55,7 +55,7 @@ enum StepKind {
 impl WgslTrainer {
     /// Plans, chooses kernels for the products of the plan, and plans again with them.
     pub(super) async fn new(
-        device: Rc<Device>,
+        device: Rc<GpuDevice>,
         clock: Rc<dyn Clock>,
         choices: &mut Choices,
         job: &TrainingJob,
@@ -65,7 +65,7 @@ impl WgslTrainer {
         let latency = device.latency_seconds(clock.as_ref()).await?;
         let mut plan = Plan::new(job, setup, largest_binding, choices)?;
         let planned = clock.now_seconds();
-        let timed = choices.tune(&device, clock.as_ref(), &plan.products).await?;
+        let timed = choices.tune(&device, clock.as_ref(), &plan.products()).await?;
         let tuned = clock.now_seconds();
         if timed > 0 {
             plan = Plan::new(job, setup, largest_binding, choices)?;
@@ -78,7 +78,7 @@ impl WgslTrainer {
             device.pipelines.compile(&device, recording).await?;
         }
         let compiled = clock.now_seconds();
-        let mut variants: Vec<String> = plan.products.iter().map(|product| choices.describe(product)).collect();
+        let mut variants: Vec<String> = plan.products().iter().map(|product| choices.describe(product)).collect();
         variants.sort();
         variants.dedup();
         if device.submits_while_waiting() {

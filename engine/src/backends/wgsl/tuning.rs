@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::builder::Builder;
-use super::device::Device;
+use super::device::GpuDevice;
 use super::device::buffer::Buffers;
 use super::device::executor::{Executor, Timestamps};
 use super::products::Product;
@@ -82,7 +82,7 @@ impl Choices {
     /// Times the variants of all `products` that were not timed before, and returns the number of those products.
     /// Nothing is timed on an emulated GPU, where the rule is as good and timing slow, or on a device with a high
     /// latency and no timestamps, where all variants would seem equally slow.
-    pub(super) async fn tune(&mut self, device: &Device, clock: &dyn Clock, products: &[Product]) -> Result<usize> {
+    pub(super) async fn tune(&mut self, device: &GpuDevice, clock: &dyn Clock, products: &[Product]) -> Result<usize> {
         if self.abilities.software
             || (!device.has_timestamps && device.latency_seconds(clock).await? > MAX_LATENCY_SECONDS)
         {
@@ -101,7 +101,7 @@ impl Choices {
     }
 }
 
-async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<TunedKernel> {
+async fn fastest(device: &GpuDevice, clock: &dyn Clock, product: &Product) -> Result<TunedKernel> {
     // A step without training, because dropout costs the same in every variant.
     let mut builder = Builder::new(1);
     let operands: Vec<_> =
@@ -139,7 +139,7 @@ fn choose(seconds: &[(Variant, f64)]) -> TunedKernel {
 
 /// Returns the seconds of one launch: the best of a few trials, by the device's own clock if it has one. `executor`
 /// repeats the launch.
-async fn time(device: &Device, clock: &dyn Clock, executor: impl AsyncFn(usize) -> Result<Executor>) -> Result<f64> {
+async fn time(device: &GpuDevice, clock: &dyn Clock, executor: impl AsyncFn(usize) -> Result<Executor>) -> Result<f64> {
     let timestamps = Timestamps::new(device).await?;
     let mut launches = 1;
     let mut best = f64::INFINITY;

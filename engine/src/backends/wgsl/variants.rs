@@ -78,15 +78,15 @@ const SHARED: Variant = Variant { tile: [64, 64], invocations_per_tile: 64, emul
 /// Variant with one tile per workgroup, in blocks that its subgroups multiply.
 const MATRIX: Variant = Variant { invocations_per_tile: 256, needs: Needs::Matrices, ..SHARED };
 
-/// Kinds of variants of dense layers and convolutions, by the end of the kernel's name. The first one runs everywhere and
-/// is the default.
+/// Kinds of variants of dense layers and convolutions, by the end of the kernel's name. The first one runs everywhere
+/// and is the default.
 const PRODUCT_KINDS: [(&str, Variant); 8] = [
     ("", REGISTERS),
     ("_subgroup", SUBGROUP),
     // Fewer rows per tile, for small batches.
     ("_thin", Variant { tile: [8, 32], ..SUBGROUP }),
-    // Divides the sums of a small tile among the invocations of a workgroup. It suits deep products with few results, for
-    // which larger tiles would leave most processors of a real GPU idle.
+    // Divides the sums of a small tile among the invocations of a workgroup. It suits deep products with few results,
+    // for which larger tiles would leave most processors of a real GPU idle.
     ("_sliced", Variant { tile: [16, 16], invocations_per_tile: 256, max_tiles: MAX_SLICED_TILES, ..SHARED }),
     ("_shared", SHARED),
     // A larger tile and operands loaded during multiplication, for large products.
@@ -252,11 +252,11 @@ impl Variant {
 
 #[cfg(test)]
 mod tests {
-    use super::super::products::{dense, recurrent as recurrent_params};
+    use super::super::products::{dense, recurrent};
     use super::*;
 
-    fn recurrent(pass: Pass, sequences: u32, steps: u32, units: u32) -> Product {
-        Product { pass, params: Params::Recurrent(Cell::Lstm, recurrent_params(sequences, steps, units)) }
+    fn lstm(pass: Pass, sequences: u32) -> Product {
+        Product { pass, params: Params::Recurrent(Cell::Lstm, recurrent(sequences, 28, 128)) }
     }
 
     const EMULATED: Abilities = Abilities {
@@ -267,6 +267,7 @@ mod tests {
         matrices: false,
         large_matrix_tiles: false,
     };
+    const REAL: Abilities = Abilities { software: false, ..EMULATED };
 
     #[test]
     fn emulated_gpus_use_subgroups_for_well_filled_tiles() {
@@ -275,12 +276,12 @@ mod tests {
         assert_eq!(dense(Pass::Forward, 8, 784, 512).usual_variant(EMULATED).kernel, "dense_forward_thin");
         assert_eq!(dense(Pass::Forward, 8, 784, 8).usual_variant(EMULATED).kernel, "dense_forward");
         assert_eq!(large.usual_variant(Abilities { subgroup_lanes: 4, ..EMULATED }).kernel, "dense_forward");
-        assert_eq!(large.usual_variant(Abilities { software: false, ..EMULATED }).kernel, "dense_forward");
+        assert_eq!(large.usual_variant(REAL).kernel, "dense_forward");
     }
 
     #[test]
     fn few_sequences_are_not_worth_a_subgroup() {
-        let lstm = |sequences| recurrent(Pass::InputGradient, sequences, 28, 128);
+        let lstm = |sequences| lstm(Pass::InputGradient, sequences);
         let usual = |sequences| lstm(sequences).usual_variant(EMULATED);
         assert_eq!(usual(896).kernel, "lstm_backward_subgroup");
         assert_eq!(usual(896).invocations(&lstm(896)), 28 * 8);
@@ -304,8 +305,7 @@ mod tests {
 
     #[test]
     fn large_tiles_are_timed_if_a_product_fills_a_few() {
-        let real = Abilities { software: false, ..EMULATED };
-        let timed = |rows, inputs, outputs| candidates(&dense(Pass::Forward, rows, inputs, outputs), real);
+        let timed = |rows, inputs, outputs| candidates(&dense(Pass::Forward, rows, inputs, outputs), REAL);
         assert_eq!(timed(128, 784, 512), ["", "_sliced", "_shared", "_large"]);
         assert_eq!(timed(127, 784, 512), ["", "_sliced", "_shared"]);
         // A quarter of a tile's columns is enough; less is not.
@@ -313,14 +313,13 @@ mod tests {
         assert_eq!(timed(100_000, 784, 12), ["", "_shared"]);
         // Each part of a gradient has its own tiles: three parts of 6 × 1 tiles.
         let gradient = dense(Pass::WeightGradient, 48, 784, 28);
-        assert_eq!(candidates(&gradient, real), ["", "_shared", "_large"]);
+        assert_eq!(candidates(&gradient, REAL), ["", "_shared", "_large"]);
     }
 
     #[test]
     fn sums_of_few_results_are_divided_within_a_workgroup() {
-        let real = Abilities { software: false, ..EMULATED };
         let timed =
-            |pass, rows, inputs, outputs| candidates(&dense(pass, rows, inputs, outputs), real).contains(&"_sliced");
+            |pass, rows, inputs, outputs| candidates(&dense(pass, rows, inputs, outputs), REAL).contains(&"_sliced");
         assert!(timed(Pass::Forward, 128, 9216, 128));
         assert!(!timed(Pass::Forward, 128, 128, 9216));
         assert!(timed(Pass::InputGradient, 128, 128, 9216));
@@ -330,12 +329,11 @@ mod tests {
 
     #[test]
     fn variants_for_emulated_gpus_are_not_offered_to_real_ones() {
-        let real = Abilities { software: false, ..EMULATED };
         let product = dense(Pass::Forward, 128, 784, 128);
         assert_eq!(candidates(&product, EMULATED), ["", "_subgroup", "_thin", "_sliced", "_shared"]);
-        assert_eq!(candidates(&product, real), ["", "_sliced", "_shared"]);
+        assert_eq!(candidates(&product, REAL), ["", "_sliced", "_shared"]);
         // Tests of kernels run them on every device that can.
-        let with_matrices = Abilities { matrices: true, large_matrix_tiles: true, ..real };
+        let with_matrices = Abilities { matrices: true, large_matrix_tiles: true, ..REAL };
         assert_eq!(product.variants_with(with_matrices).count(), product.variants().len());
     }
 
@@ -356,7 +354,7 @@ mod tests {
             assert_eq!(candidates(&product(256), large), ["_matrix", "_matrix_large"]);
             assert_eq!(candidates(&product(255), large), ["_matrix"]);
             // Products without such a variant are chosen as usual.
-            let lstm = recurrent(Pass::Forward, 896, 28, 128);
+            let lstm = lstm(Pass::Forward, 896);
             assert_eq!(lstm.usual_variant(abilities), lstm.usual_variant(Abilities { software, ..EMULATED }));
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use results::{Feature, Precision};
 use shaders::Matrices;
 
-use super::device::Device;
+use super::device::GpuDevice;
 use super::{NAME, WgslBackend};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, Opening, open_in};
@@ -36,8 +36,8 @@ impl Clock for TickingClock {
 /// Opens any device for f32, ignoring the features in `without`.
 ///
 /// Without a device, reports that the test is skipped, or fails if `REQUIRE_GPU` is 1.
-pub(super) fn any_device(without: &[Feature]) -> Option<Device> {
-    let open = |choice| pollster::block_on(Device::open(&choice, Precision::F32, without)).ok();
+pub(super) fn any_device(without: &[Feature]) -> Option<GpuDevice> {
+    let open = |choice| pollster::block_on(GpuDevice::open(&choice, Precision::F32, without)).ok();
     let device = [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(open);
     if device.is_none() {
         skipped(true, "there is no adapter");
@@ -113,7 +113,7 @@ pub(super) fn open_gpu(precision: Precision) -> Option<WgslBackend> {
 
 /// Opens the backend for f16-matrix, on matrix units if the adapter has any, and otherwise on loops that emulate them.
 fn open_matrix_backend(choice: &AdapterChoice) -> Result<WgslBackend> {
-    let open = |matrices| pollster::block_on(Device::open_with(choice, Precision::F16Matrix, matrices, &[]));
+    let open = |matrices| pollster::block_on(GpuDevice::open_with(choice, Precision::F16Matrix, matrices, &[]));
     let device = open(None).or_else(|_| open(Some(Matrices::Plain)))?;
     eprintln!("matrices: {:?}", device.form.matrices);
     Ok(WgslBackend::on(Rc::new(device), Rc::new(Standstill)))
@@ -207,7 +207,7 @@ fn narrow_workloads_match_the_reference_in_compatibility_mode() {
 #[test]
 fn f16_matrix_is_refused_in_compatibility_mode() {
     let (precision, matrices) = (Precision::F16Matrix, Some(Matrices::Plain));
-    let open = |choice| pollster::block_on(Device::open_with(&choice, precision, matrices, &[Feature::Core])).err();
+    let open = |choice| pollster::block_on(GpuDevice::open_with(&choice, precision, matrices, &[Feature::Core])).err();
     let refused = [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| match open(choice)? {
         EngineError::NoPrecision { reason, .. } => Some(reason),
         _ => None,

@@ -110,11 +110,9 @@ impl StorySet {
     /// Returns the names of the training and test files, relative to the archive's folder with 1,000 questions.
     pub fn file_names(self) -> [&'static str; 2] {
         match (self.task, self.reading) {
-            (StoryTask::OneSupportingFact, Reading::ManyQuestions) => {
+            // Only task 1 is read with many questions.
+            (_, Reading::ManyQuestions) => {
                 ["../en-10k/qa1_single-supporting-fact_train.txt", "../en-10k/qa1_single-supporting-fact_test.txt"]
-            }
-            (StoryTask::TwoSupportingFacts, Reading::ManyQuestions) => {
-                ["../en-10k/qa2_two-supporting-facts_train.txt", "../en-10k/qa2_two-supporting-facts_test.txt"]
             }
             (StoryTask::OneSupportingFact, _) => {
                 ["qa1_single-supporting-fact_train.txt", "qa1_single-supporting-fact_test.txt"]

@@ -55,25 +55,19 @@ impl<'t> Story<'t> {
             return Ok(None);
         };
         let (answer, supporting) = rest.split_once('\t').ok_or("it has an answer but no supporting lines")?;
-        self.check_supporting(supporting)?;
+        let is_known = |number: &&str| number.parse().is_ok_and(|number| self.sentences.contains(&number));
+        if let Some(number) = supporting.split_whitespace().find(|number| !is_known(number)) {
+            return Err(format!("it is supported by `{number}`, which is not an earlier sentence of its story"));
+        }
+        if supporting.trim().is_empty() {
+            return Err("it has no supporting lines".to_owned());
+        }
         let question = tokens(question);
         let answer = answer.trim();
         if question.is_empty() || answer.is_empty() {
             return Err("its question or its answer is empty".to_owned());
         }
         Ok(Some(Sample { story: self.words.clone(), question, answer }))
-    }
-
-    fn check_supporting(&self, numbers: &str) -> Result<(), String> {
-        let mut count = 0;
-        for number in numbers.split_whitespace() {
-            let known = number.parse().is_ok_and(|number| self.sentences.contains(&number));
-            if !known {
-                return Err(format!("it is supported by `{number}`, which is not an earlier sentence of its story"));
-            }
-            count += 1;
-        }
-        if count == 0 { Err("it has no supporting lines".to_owned()) } else { Ok(()) }
     }
 }
 

@@ -164,7 +164,6 @@ impl TestClient {
         stream
     }
 
-    /// Sends raw bytes that no client library would send, and reads to the end.
     pub(crate) fn raw(&self, request: &str) -> String {
         let mut answer = Vec::new();
         self.half_sent(request).read_to_end(&mut answer).unwrap();

@@ -147,7 +147,6 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Returns the server that most tests share.
     pub(crate) fn shared() -> &'static Self {
         static SHARED: LazyLock<&'static Cluster> = LazyLock::new(Cluster::start);
         *SHARED
@@ -186,7 +185,6 @@ impl Cluster {
         format!("postgres://{role}:{PASSWORD_IN_ADDRESS}@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Runs a statement as the administrator, through the socket.
     pub(crate) fn administrate(&self, statement: &str) {
         let folder = self.folder.display();
         execute(&format!("postgres://postgres@localhost:{}/postgres?host={folder}", self.port), statement);
@@ -196,7 +194,6 @@ impl Cluster {
         self.unprivileged(self.programs.join(name))
     }
 
-    /// Runs as `nobody` if the tests run as root.
     fn unprivileged(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.folder);

@@ -75,7 +75,6 @@ pub(crate) fn command() -> Command {
     command
 }
 
-/// Returns [`command`] with a limit of open files and connections.
 #[cfg(target_os = "linux")]
 pub(crate) fn command_with_descriptors(most: u32) -> Command {
     let program = command();

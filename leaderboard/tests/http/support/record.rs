@@ -28,14 +28,8 @@ pub(crate) fn start() -> StartRun {
     StartRun { suite: suite(), engine_version: ENGINE_VERSION.to_owned() }
 }
 
-/// Returns an honest record of an announced run.
 pub(crate) fn for_run(started: &StartedRun) -> RunRecord {
     RunRecord { run_id: Some(started.run_id.clone()), nonce: Some(started.nonce.clone()), ..unregistered(started.seed) }
-}
-
-/// Returns a comparison without a difference.
-fn right(compared: Compared) -> Disagreement {
-    Disagreement { compared, largest_difference: 0.0, tolerance: 1e-3 }
 }
 
 /// Returns an honest record of a run that no leaderboard knows.
@@ -123,6 +117,15 @@ fn workload(suite: &SuiteDefinition, name: &str) -> WorkloadRecord {
     let last = u32::try_from(steps.len()).unwrap() - 1;
     let peak = |window| PeakSample { window, flops_per_second: 2e12, copied_bytes_per_second: Some(4e11) };
     let target = standard.workload.target_accuracy;
+    let resource_sample = |seconds: f64| ResourceSample {
+        seconds,
+        gpu_busy_percent: Some(98.0),
+        gpu_power_watts: Some(100.0),
+        gpu_energy_joules: Some(100.0 * seconds),
+        gpu_clock_hertz: Some(1.5e9),
+        ..ResourceSample::default()
+    };
+    let right = |compared| Disagreement { compared, largest_difference: 0.0, tolerance: 1e-3 };
     let mut record = WorkloadRecord {
         workload: name.to_owned(),
         settings: Settings {
@@ -178,17 +181,6 @@ fn workload(suite: &SuiteDefinition, name: &str) -> WorkloadRecord {
     record
 }
 
-fn resource_sample(seconds: f64) -> ResourceSample {
-    ResourceSample {
-        seconds,
-        gpu_busy_percent: Some(98.0),
-        gpu_power_watts: Some(100.0),
-        gpu_energy_joules: Some(100.0 * seconds),
-        gpu_clock_hertz: Some(1.5e9),
-        ..ResourceSample::default()
-    }
-}
-
 /// Sets the target's moment to the first evaluation with its accuracy.
 pub(crate) fn reach(record: &mut WorkloadRecord) {
     let target = record.target.as_mut().unwrap();
@@ -220,7 +212,6 @@ pub(crate) fn fail(record: &mut WorkloadRecord, timeline: Vec<Stretch>) {
     };
 }
 
-/// Sets the samples of each window to match its steps.
 pub(crate) fn count_samples(record: &mut WorkloadRecord) {
     count_samples_of(&SUITE, record);
 }
@@ -256,7 +247,6 @@ pub(crate) fn on(device: &str, factor: u32) -> impl Fn(&mut RunRecord) {
     }
 }
 
-/// Changes the device to a program without a GPU.
 pub(crate) fn in_software(record: &mut RunRecord) {
     let adapter = &mut record.device.adapter;
     (adapter.software, adapter.kind) = (true, DeviceKind::Cpu);

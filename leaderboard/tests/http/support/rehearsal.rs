@@ -28,12 +28,10 @@ pub(crate) struct Rehearsal {
     pub(crate) record: RunRecord,
 }
 
-/// A server that gives [`SEED`] and has the data sets.
 pub(crate) fn server() -> TestServer {
     server_with_seed(SEED)
 }
 
-/// Returns a server that gives every run this seed and has the data sets.
 pub(crate) fn server_with_seed(seed: u32) -> TestServer {
     TestServer::with(|config| (config.data, config.seed) = (Some(data_folder()), Some(seed)))
 }

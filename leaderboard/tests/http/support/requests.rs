@@ -204,7 +204,6 @@ pub(crate) fn hashes(wanted: &WantedHashes) -> PartHashes {
     PartHashes { draw: wanted.draw, steps: wanted.steps, state_sha256, losses }
 }
 
-/// Sends a lap of segments that end with these steps and hashes.
 pub(crate) fn send_lap(client: &TestClient, run: &StartedRun, first_sha256: &str, ends: &[(u64, String)]) {
     taken(client, run, &lap(0, first_sha256));
     let mut before = 0;

@@ -22,7 +22,6 @@ pub(crate) const SECRET: &str = "0123456789abcdef0123456789abcdef";
 pub(crate) const ANN: &str = "192.0.2.7";
 pub(crate) const BOB: &str = "198.51.100.9";
 
-/// Returns a server behind a proxy that reports its clients' addresses.
 pub(crate) fn board() -> TestServer {
     TestServer::behind_a_proxy(Protection { announcements_per_hour: 0, ..Protection::default() })
 }

@@ -1,17 +1,24 @@
-//! Report of a comparison, and selection of its records.
+//! Report of a comparison.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
 
-use results::regression::{AccuracyVerdict, Line, QUANTITIES, Regressions, Side, Verdict, device};
-use results::{RunRecord, regression};
+use results::comparison::Basis;
+use results::estimate::Estimate;
+use results::regression::{
+    AccuracyVerdict, Change, Line, QUANTITIES, Quantity, RegressionVerdict, Regressions, Rules, Side, device,
+};
+use view::table::{Sheet, SheetCell};
 
-use crate::commands::compare_records::{self, CompareRecordsArgs, ComparedSides, build_sheet, percent_details};
+use crate::commands::compare_records::selection::{RecordGroup, join_commits};
 use crate::export::{NoteMark, ReportNote, ReportSection, TextReport};
-use crate::failure::Failure;
 use crate::figures::figure;
-use crate::records::{self, KeptRecord};
 use crate::screen::{NONE, TableColumn, TextColumn, TextTable};
+
+pub(crate) struct ComparedSides<'a> {
+    pub(crate) baseline: &'a RecordGroup,
+    pub(crate) candidate: &'a RecordGroup,
+    pub(crate) regressions: Regressions,
+}
 
 pub(crate) fn report(compared: &[ComparedSides<'_>], notes: &[String]) -> TextReport {
     let mut sections: Vec<ReportSection> = compared.iter().flat_map(sections).collect();
@@ -33,8 +40,9 @@ fn headline(compared: &[ComparedSides<'_>]) -> ReportNote {
     let counts: Vec<String> = counts.iter().map(|(words, count)| format!("{count} {words}")).collect();
     let counts = format!("{total} compared: {}", counts.join(", "));
     let rules = compared.first().map(|of| of.regressions.rules).unwrap_or_default();
-    let is_open = lines().any(|(_, line)| matches!(line.verdict, Verdict::PerhapsSlower | Verdict::Undecided));
-    let is_slower = lines().any(|(_, line)| line.verdict == Verdict::Slower);
+    let is_open = lines()
+        .any(|(_, line)| matches!(line.verdict, RegressionVerdict::PerhapsSlower | RegressionVerdict::Undecided));
+    let is_slower = lines().any(|(_, line)| line.verdict == RegressionVerdict::Slower);
     let (mark, text) = match rules.fail_if_slower.map(percent_details) {
         _ if failing > 0 => (NoteMark::Bad, "A regression. ".to_owned()),
         Some(limit) if is_open => {
@@ -58,7 +66,7 @@ fn sections(of: &ComparedSides<'_>) -> Vec<ReportSection> {
     let mut notes: Vec<ReportNote> = mismatches
         .map(|mismatch| ReportNote { mark: NoteMark::Careful, text: format!("Not fully comparable: {mismatch}.") })
         .collect();
-    notes.extend(lines().flat_map(|(line, name)| compare_records::notes(line, name, &regressions.rules)));
+    notes.extend(lines().flat_map(|(line, name)| self::notes(line, name, &regressions.rules)));
     if regressions.lines.iter().any(|line| line.throughput.is_some() && runs(line) == Some([1, 1])) {
         let text = "With a single run per side, the interval only covers the windows within a run, which vary less \
                     than separate runs do; make three to five runs a side, alternating between the sides.";
@@ -119,15 +127,6 @@ fn conditions(of: &ComparedSides<'_>) -> String {
     let devices = [of.baseline, of.candidate].into_iter().flat_map(|group| &group.records);
     parts.extend(common(devices.map(|kept| device(&kept.record))));
     parts.join(" · ")
-}
-
-fn join_commits(records: &[KeptRecord]) -> String {
-    join_texts(records.iter().map(|kept| kept.record.provenance.commit.as_str()), ", ")
-}
-
-fn join_texts<T: AsRef<str> + Ord>(texts: impl Iterator<Item = T>, separator: &str) -> String {
-    let distinct = BTreeSet::from_iter(texts);
-    distinct.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(separator)
 }
 
 fn common<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
@@ -197,185 +196,217 @@ fn surroundings(regressions: &Regressions) -> Option<ReportSection> {
     })
 }
 
-/// Selects from folders the records with the candidates' suites and devices, of the requested or the newest commit.
-/// Records named by file are kept, unless a commit was requested and theirs differs. If mismatches are allowed, other
-/// devices and suite versions are kept too.
-pub(crate) fn choose(
-    baseline: Vec<KeptRecord>,
-    candidates: &[&KeptRecord],
-    commit: Option<&str>,
-    allow_mismatch: bool,
-) -> Result<(Vec<KeptRecord>, Option<String>), Failure> {
-    let all = baseline.len();
-    let same_suite: fn(&RunRecord, &RunRecord) -> bool = if allow_mismatch {
-        |one, other| one.suite.name == other.suite.name
-    } else {
-        |one, other| one.suite == other.suite
+/// Returns a row of unrounded values for each line.
+fn build_sheet(compared: &[ComparedSides<'_>]) -> Sheet {
+    let mut sheet = Sheet::default();
+    for of in compared {
+        for line in &of.regressions.lines {
+            let (names, cells) = cells(of, line).into_iter().unzip();
+            sheet.columns = names;
+            sheet.rows.push(cells);
+        }
+    }
+    sheet
+}
+
+fn cells(of: &ComparedSides<'_>, line: &Line) -> Vec<(String, SheetCell)> {
+    let mut cells: Vec<(String, SheetCell)> = Vec::new();
+    let mut add = |name: &str, cell: SheetCell| cells.push((name.to_owned(), cell));
+    add("baseline", of.baseline.name.clone().into());
+    add("candidate", of.candidate.name.clone().into());
+    add("workload", line.key.workload.clone().into());
+    add("backend", line.key.backend.clone().into());
+    add("precision", line.key.precision.name().into());
+    add("batch_size", line.key.batch_size.into());
+    add("verdict", line.verdict.words().into());
+    add("fails", line.verdict.fails(&of.regressions.rules).into());
+    add("reason", reason(line).into());
+    for (name, side) in [("baseline", &line.baseline), ("candidate", &line.candidate)] {
+        let side = side.as_ref();
+        add(&format!("{name}_runs"), side.map(|side| side.runs).into());
+        add(&format!("{name}_completed"), side.map(|side| side.completed).into());
+        add(&format!("{name}_unsteady"), side.map(|side| side.unsteady).into());
+        add(&format!("{name}_reached_target"), side.map(|side| side.reached_target).into());
+    }
+    let change = |id: &str, both: [Option<f64>; 2], ratio: Option<Estimate>| -> [(String, SheetCell); 5] {
+        let interval = ratio.and_then(|ratio| ratio.interval);
+        [
+            (format!("baseline_{id}"), both[0].into()),
+            (format!("candidate_{id}"), both[1].into()),
+            (format!("{id}_ratio"), ratio.map(|ratio| ratio.value).into()),
+            (format!("{id}_ratio_low"), interval.map(|of| of.low).into()),
+            (format!("{id}_ratio_high"), interval.map(|of| of.high).into()),
+        ]
     };
-    let (mut other_devices, mut other_suites, mut candidates_too) = (0, 0, 0);
-    let mut fitting = Vec::new();
-    for kept in baseline {
-        let is_like = |same: fn(&RunRecord, &RunRecord) -> bool| {
-            !kept.is_of_folder || candidates.iter().any(|other| same(&kept.record, &other.record))
+    let rates = line.throughput.map_or([None; 2], |of| [Some(of.baseline), Some(of.candidate)]);
+    cells.extend(change("samples_per_second", rates, line.throughput.map(|of| of.ratio)));
+    let accuracy = line.accuracy.as_ref();
+    let mut add = |name: &str, cell: SheetCell| cells.push((name.to_owned(), cell));
+    add("baseline_accuracy", accuracy.map(|of| of.baseline).into());
+    add("candidate_accuracy", accuracy.map(|of| of.candidate).into());
+    add("accuracy_difference", accuracy.map(|of| of.difference).into());
+    add("accuracy_difference_explained", accuracy.and_then(|of| of.allowance).map(|of| of.difference).into());
+    add("accuracy_verdict", accuracy.map(|of| of.verdict.name()).into());
+    for (index, quantity) in QUANTITIES.iter().enumerate() {
+        let of = line.changes.get(index);
+        let both = of.map_or([None; 2], |of| [of.baseline, of.candidate]);
+        cells.extend(change(quantity.id, both, of.and_then(|of| of.ratio)));
+    }
+    cells
+}
+
+/// Smallest change of a quantity that gets a line.
+const MIN_CHANGE: f64 = 0.02;
+/// Number of kernels to name. A newly tuned device may differ in dozens.
+const MAX_VARIANTS: usize = 4;
+
+pub(crate) fn reason(line: &Line) -> String {
+    match &line.verdict {
+        RegressionVerdict::Broken { reason } => {
+            format!("the candidate failed to train it, but the baseline did not: {reason}")
+        }
+        RegressionVerdict::Untold { reason } => reason.clone(),
+        RegressionVerdict::OnlyInBaseline => "only the baseline has it".to_owned(),
+        RegressionVerdict::OnlyInCandidate => "only the candidate has it".to_owned(),
+        verdict => {
+            let ratio = line.throughput.map(|throughput| throughput.ratio);
+            let interval = ratio.and_then(|ratio| ratio.interval);
+            let interval = interval.map(|of| format!(", between {:.3} and {:.3}", of.low, of.high));
+            let ratio = ratio.map(|ratio| format!("{:.3} of the baseline's throughput", ratio.value));
+            format!("{}, {}{}", verdict.words(), ratio.unwrap_or_default(), interval.unwrap_or_default())
+        }
+    }
+}
+
+fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<ReportNote> {
+    let mut notes = Vec::new();
+    let mut add = |mark, text: String| notes.push(ReportNote { mark, text: format!("{name}: {text}") });
+    let tolerance = rules.fail_if_slower.map(percent_details);
+    match &line.verdict {
+        RegressionVerdict::Faster | RegressionVerdict::Tied => {}
+        RegressionVerdict::Undecided => {
+            let text = format!("{}; make more or longer runs on each side to decide.", reason(line));
+            add(NoteMark::Open, text);
+        }
+        verdict if verdict.fails(rules) => add(NoteMark::Bad, format!("{}.", reason(line))),
+        RegressionVerdict::PerhapsSlower => {
+            let limit = tolerance.unwrap_or_default();
+            let text = format!("{}; a loss of more than {limit} can be neither shown nor excluded.", reason(line));
+            add(NoteMark::Open, text);
+        }
+        RegressionVerdict::SlightlySlower => {
+            let limit = tolerance.unwrap_or_default();
+            add(NoteMark::Careful, format!("{}, within the allowed loss of {limit}.", reason(line)));
+        }
+        RegressionVerdict::Slower | RegressionVerdict::Broken { .. } | RegressionVerdict::Untold { .. } => {
+            add(NoteMark::Careful, format!("{}.", reason(line)))
+        }
+        RegressionVerdict::OnlyInBaseline | RegressionVerdict::OnlyInCandidate => {
+            add(NoteMark::Plain, format!("{}.", reason(line)))
+        }
+    }
+    for (side, whose) in [(&line.baseline, "baseline"), (&line.candidate, "candidate")] {
+        for text in side.iter().flat_map(|side| about_side(side, whose)) {
+            add(NoteMark::Careful, text);
+        }
+    }
+    let changes = QUANTITIES.iter().zip(&line.changes);
+    let changes =
+        changes.filter_map(|(quantity, change)| Some((NoteMark::Careful, describe_change(quantity, change)?)));
+    let variants = variants(line).map(|text| (NoteMark::Plain, text));
+    for (mark, text) in accuracy(line).into_iter().chain(target(line)).chain(changes).chain(variants) {
+        add(mark, text);
+    }
+    notes
+}
+
+fn about_side(side: &Side, whose: &str) -> Vec<String> {
+    let Side { runs, completed, unsteady, .. } = side;
+    let mut texts = Vec::new();
+    if *unsteady > 0 {
+        texts
+            .push(format!("{unsteady} of {completed} runs of the {whose} did not settle, so their speed is unsteady."));
+    }
+    if completed < runs && side.trouble().is_none() {
+        texts.push(format!("{} of {runs} runs of the {whose} were cancelled and do not count.", runs - completed));
+    }
+    texts
+}
+
+fn accuracy(line: &Line) -> Option<(NoteMark, String)> {
+    let accuracy = line.accuracy.as_ref()?;
+    let shares = format!("{:.2} % against {:.2} %", accuracy.candidate * 100.0, accuracy.baseline * 100.0);
+    let points = |share: f64| format!("{:.2} points", share.abs() * 100.0);
+    let explained = accuracy.allowance.map_or_else(String::new, |allowance| {
+        let by = match allowance.basis {
+            Basis::Seeds => "the spread of the seeds",
+            Basis::TestSamples => "the sampling error of the test set (one seed)",
         };
-        if kept.is_of_folder && candidates.iter().any(|other| other.record == kept.record) {
-            candidates_too += 1;
-        } else if !is_like(same_suite) {
-            other_suites += 1;
-        } else if !allow_mismatch && !is_like(|one, other| regression::device(one) == regression::device(other)) {
-            other_devices += 1;
-        } else {
-            fitting.push(kept);
-        }
-    }
-    let commits = commits(&fitting);
-    let newest = commits.last().map(String::as_str);
-    let is_chosen = |kept: &KeptRecord| match commit {
-        Some(wanted) => is_commit(&kept.record.provenance.commit, wanted),
-        None => !kept.is_of_folder || newest == Some(kept.record.provenance.commit.as_str()),
-    };
-    let (chosen, others): (Vec<_>, Vec<_>) = fitting.into_iter().partition(is_chosen);
-    let left_out = [
-        (others.len(), "from other commits"),
-        (other_devices, "from other devices"),
-        (other_suites, "from other suites or versions"),
-        (candidates_too, "that are also in the candidate"),
-    ];
-    let left_out: Vec<String> =
-        left_out.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    let left_out = if left_out.is_empty() { String::new() } else { format!("Left out: {}.", left_out.join(", ")) };
-    if chosen.is_empty() {
-        return Err(nothing_left(candidates, commit, &commits, &left_out));
-    }
-    if chosen.len() == all {
-        return Ok((chosen, None));
-    }
-    let how = match commit {
-        Some(_) => ", set with --baseline-commit".to_owned(),
-        None if commits.len() > 1 => format!(", the newest of {} commits", commits.len()),
-        None => String::new(),
-    };
-    let taken = chosen.len();
-    let names = join_commits(&chosen);
-    let note = format!("The baseline has {taken} of {all} records, from commit {names}{how}. {left_out}");
-    Ok((chosen, Some(note)))
-}
-
-/// Lists the commits by their newest record.
-fn commits(records: &[KeptRecord]) -> Vec<String> {
-    let mut by_time: Vec<_> = records.iter().map(|kept| &kept.record.provenance).collect();
-    by_time.sort_by(|a, b| a.started_unix_seconds.total_cmp(&b.started_unix_seconds));
-    let mut commits: Vec<String> = Vec::new();
-    for provenance in by_time {
-        commits.retain(|other| *other != provenance.commit);
-        commits.push(provenance.commit.clone());
-    }
-    commits
-}
-
-/// Compares commits by prefix: records have short names, and users may type longer ones.
-fn is_commit(of_record: &str, wanted: &str) -> bool {
-    !of_record.is_empty() && (of_record.starts_with(wanted) || wanted.starts_with(of_record))
-}
-
-fn nothing_left(candidates: &[&KeptRecord], commit: Option<&str>, commits: &[String], left_out: &str) -> Failure {
-    let distinct =
-        |value: fn(&RunRecord) -> String| join_texts(candidates.iter().map(|kept| value(&kept.record)), " and ");
-    let suites = distinct(|record| format!("{} {}", record.suite.name, record.suite.version));
-    let devices = distinct(regression::device);
-    let commit = commit.map_or_else(String::new, |commit| {
-        format!(
-            " from commit {commit} (available commits: {})",
-            if commits.is_empty() { "none".to_owned() } else { commits.join(", ") }
-        )
+        format!("where {by} explains {}", points(allowance.difference))
     });
-    Failure::Usage(format!("the baseline has no record of suite {suites} on {devices}{commit}. {left_out}"))
+    let difference = points(accuracy.difference);
+    let (mark, how) = match accuracy.verdict {
+        AccuracyVerdict::Alike => return None,
+        AccuracyVerdict::Lower => (NoteMark::Careful, "lower"),
+        AccuracyVerdict::Higher => (NoteMark::Plain, "higher"),
+        AccuracyVerdict::OtherSteps => {
+            let text = "the runs did not train the same number of steps, so accuracies are not compared; set --epochs \
+                        to give all runs the same work.";
+            return Some((NoteMark::Plain, text.to_owned()));
+        }
+    };
+    Some((mark, format!("the accuracy is {how}, {shares}: {difference} {explained}.")))
 }
 
-pub(crate) struct RecordGroup {
-    /// The path, or the first of several.
-    pub(crate) name: String,
-    pub(crate) records: Vec<KeptRecord>,
-}
-
-pub(crate) struct Sides {
-    pub(crate) baseline: RecordGroup,
-    pub(crate) candidates: Vec<RecordGroup>,
-    pub(crate) notes: Vec<String>,
-}
-
-impl Sides {
-    pub(crate) fn read(arguments: &CompareRecordsArgs) -> Result<Self, Failure> {
-        let (baseline, candidates) = split(arguments)?;
-        let is_option = |path: &&PathBuf| path.to_string_lossy().starts_with("--") && !path.exists();
-        if let Some(option) = arguments.candidates.iter().find(is_option) {
-            let option = option.display();
-            return Err(Failure::Usage(format!("everything after `--` is a path; put {option} before it")));
-        }
-        let paths = baseline.iter().chain(candidates.iter().copied().flatten());
-        if paths.filter(|path| **path == Path::new("-")).count() > 1 {
-            return Err(Failure::Usage("`-` was given twice, but standard input can be read only once".to_owned()));
-        }
-        let mut notes = Vec::new();
-        let mut group = |paths: &[PathBuf]| read(paths, &mut notes);
-        let mut before = group(baseline)?;
-        let candidates = candidates.iter().map(|paths| group(paths)).collect::<Result<Vec<_>, _>>()?;
-        if !arguments.baseline.is_empty() {
-            let all: Vec<&KeptRecord> = candidates.iter().flat_map(|group| &group.records).collect();
-            let commit = arguments.baseline_commit.as_deref();
-            let (chosen, note) = choose(before.records, &all, commit, arguments.allow_mismatch)?;
-            before.records = chosen;
-            notes.extend(note);
-        }
-        Ok(Self { baseline: before, candidates, notes })
+fn target(line: &Line) -> Option<(NoteMark, String)> {
+    let (before, after) = (line.baseline.as_ref()?, line.candidate.as_ref()?);
+    let always = |side: &Side| side.reached_target == side.completed;
+    if before.completed == 0 || after.completed == 0 || always(before) == always(after) {
+        return None;
     }
+    let share = |side: &Side| format!("{} of {} runs", side.reached_target, side.completed);
+    let text = format!(
+        "the target accuracy was reached by {} of the candidate and {} of the baseline.",
+        share(after),
+        share(before)
+    );
+    Some((if always(before) { NoteMark::Careful } else { NoteMark::Plain }, text))
 }
 
-fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>), Failure> {
-    let CompareRecordsArgs { baseline, candidates, .. } = arguments;
-    match (baseline.as_slice(), candidates.as_slice()) {
-        ([], [first, others @ ..]) if !others.is_empty() => {
-            Ok((std::slice::from_ref(first), others.chunks(1).collect()))
-        }
-        ([], _) => {
-            let text = "there is nothing to compare with; name two records, or folders of them, as in `native-runner \
-                        compare before.json after.json`, or a --baseline";
-            Err(Failure::Usage(text.to_owned()))
-        }
-        // The second of two records can only be the candidate.
-        ([first, second], []) => Ok((std::slice::from_ref(first), vec![std::slice::from_ref(second)])),
-        (_, []) => {
-            let text = "there is no candidate; --baseline takes every path after it, so name the candidates before it \
-                        or after `--`, as in `native-runner compare head/*.json --baseline base/*.json`";
-            Err(Failure::Usage(text.to_owned()))
-        }
-        (baseline, candidates) => Ok((baseline, vec![candidates])),
-    }
+fn describe_change(quantity: &Quantity, change: &Change) -> Option<String> {
+    let ratio = change.ratio.filter(|_| quantity.id != "step_seconds_p50" && change.is_certain())?;
+    let interval = ratio.interval.filter(|_| ratio.value > 1.0 + MIN_CHANGE)?;
+    let Quantity { title, .. } = quantity;
+    Some(format!(
+        "{title}: {:.2} times the baseline, between {:.2} and {:.2}.",
+        ratio.value, interval.low, interval.high
+    ))
 }
 
-fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<RecordGroup, Failure> {
-    let mut kept: Vec<KeptRecord> = Vec::new();
-    for path in paths {
-        let found = records::read(path)?;
-        if found.records.is_empty() {
-            let text =
-                format!("there are no records in {}; `--output FOLDER` and `--json FILE` write them", path.display());
-            return Err(Failure::Usage(text));
-        }
-        let others = found.kernels.into_iter().map(|(place, _)| place).chain(found.others);
-        notes.extend(others.map(|other| format!("{other} has no records and was left out.")));
-        for one in found.records {
-            // A record that counts twice would make the others look steadier than they are.
-            match kept.iter().find(|other| other.record == one.record) {
-                Some(other) => {
-                    notes.push(format!("{} is the same record as {} and counts once.", one.place, other.place))
-                }
-                None => kept.push(one),
-            }
-        }
+fn variants(line: &Line) -> Option<String> {
+    let list = |variants: &[String]| match variants {
+        [] => "no other kernels".to_owned(),
+        few if few.len() <= MAX_VARIANTS => few.join(", "),
+        many => format!("{} and {} more", many[..MAX_VARIANTS].join(", "), many.len() - MAX_VARIANTS),
+    };
+    let (before, after) = (&line.variants_only_in_baseline, &line.variants_only_in_candidate);
+    if before.is_empty() && after.is_empty() {
+        return None;
     }
-    let first = paths.first().map(|path| path.display().to_string()).unwrap_or_default();
-    let first = if first == "-" { "standard input".to_owned() } else { first };
-    let name = if paths.len() > 1 { format!("{first} and {} more", paths.len() - 1) } else { first };
-    Ok(RecordGroup { name, records: kept })
+    Some(format!("the candidate uses {}, the baseline uses {}.", list(after), list(before)))
+}
+
+/// Formats a share without insignificant digits.
+fn percent_details(share: f64) -> String {
+    format!("{} %", (share * 1e4).round() / 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tolerance_is_shown_as_it_was_typed() {
+        assert_eq!([0.05, 0.025, 0.07].map(percent_details), ["5 %", "2.5 %", "7 %"]);
+    }
 }

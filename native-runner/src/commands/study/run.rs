@@ -4,23 +4,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use engine::{DataSource, Workload};
-use indicatif::ProgressBar;
+use engine::Workload;
 use results::kernels::KernelSummary;
 use results::{InputMode, RunRecord, Summary};
 use serde::Serialize;
 
 use crate::child::Child;
-use crate::commands::study::{StudyArgs, answer, arguments_of, find_finished, resume, select_cells, table};
+use crate::commands::study::arguments::{
+    StudyArgs, answer, arguments_of, obstacles, resume, select_cells, show_obstacles,
+};
+use crate::commands::study::table;
 use crate::commands::upload::Uploader;
-use crate::data_folder::{Availability, LocalData, fetching};
+use crate::data_folder::LocalData;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
-use crate::progress::{Interrupt, StudyProgress, spinner};
+use crate::progress::{Interrupt, StudyProgress};
 use crate::screen::Screen;
-use crate::study::cell::{AXES, RunSettings, StudyCell};
-use crate::study::folder::{Attempt, CellEnding, FinishedCell, Folder, StudyPlan, Uploaded};
+use crate::study::cell::{RunSettings, StudyCell};
+use crate::study::folder::{Attempt, CellEnding, FinishedCell, Folder, StudyPlan, Uploaded, find_finished};
 
 const STAYS_HERE: &str = "Nothing will be uploaded, because leaderboards rank only runs of networks. Results of \
                           kernels stay in the files of their cells.\n";
@@ -43,7 +45,7 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &StudyPlan, path: &Path) -> Resul
     let mut finished = Folder::read(path, plan)?;
     let missing = missing_of(&finished);
     introduce(plan, &folder, asked.len(), missing.len())?;
-    show(obstacles.iter().flatten().map(String::as_str), asked.len(), Screen::Error)?;
+    show_obstacles(obstacles.iter().flatten().map(String::as_str), asked.len(), Screen::Error)?;
     if plan.is_of_kernels() && arguments.upload_to.is_some() {
         Screen::Error.prose("", STAYS_HERE, 0)?;
     }
@@ -157,75 +159,6 @@ fn conclude(cells: &[&StudyCell], finished: &[FinishedCell], path: &Path) -> Res
     )))
 }
 
-/// Returns the reason why each of the cells cannot run, if any.
-pub(crate) fn obstacles(
-    arguments: &StudyArgs,
-    plan: &StudyPlan,
-    cells: &[(usize, &StudyCell)],
-) -> Result<Vec<Option<String>>, Failure> {
-    let spinner = spinner();
-    let mut of_openings: BTreeMap<Vec<String>, Option<String>> = BTreeMap::new();
-    let mut of_data_sets: BTreeMap<&str, Option<String>> = BTreeMap::new();
-    let obstacle = |(_, cell): &(usize, &StudyCell)| {
-        let axes = AXES.iter().filter(|axis| axis.is_of_opening);
-        let opening = axes.map(|axis| axis.text(&cell.settings)).collect();
-        let found = of_openings.entry(opening).or_insert_with(|| check_opening(arguments, plan, cell, &spinner));
-        found.clone().or_else(|| {
-            let name = cell.settings.run()?.network().ok()?.data_set;
-            of_data_sets.entry(name).or_insert_with(|| check_data(name, arguments)).clone()
-        })
-    };
-    let obstacles: Vec<Option<String>> = cells.iter().map(obstacle).collect();
-    spinner.finish_and_clear();
-    match obstacles.first() {
-        Some(Some(first)) if cells.len() == plan.cells.len() && obstacles.iter().all(Option::is_some) => {
-            Err(Failure::Usage(format!("no cell of {} can run here: {first}", plan.name)))
-        }
-        _ => Ok(obstacles),
-    }
-}
-
-pub(crate) fn show<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, screen: Screen) -> Result<(), Failure> {
-    let mut stopped: BTreeMap<&str, usize> = BTreeMap::new();
-    obstacles.for_each(|obstacle| *stopped.entry(obstacle).or_default() += 1);
-    let mut stopped = stopped.iter();
-    stopped.try_for_each(|(why, count)| screen.caution(&format!("{count} of {cells} cells cannot run here: {why}")))
-}
-
-/// Opens the backend as the cell's run does, in a child process: a driver crash ends only the child, and no device
-/// stays open during measurements.
-fn check_opening(arguments: &StudyArgs, plan: &StudyPlan, cell: &StudyCell, spinner: &ProgressBar) -> Option<String> {
-    let asked = AXES.iter().filter(|axis| axis.is_of_opening && axis.is_asked_for(&cell.settings));
-    let name = asked.map(|axis| axis.text(&cell.settings)).collect::<Vec<_>>().join(" · ");
-    spinner.set_message(format!("opening {name}"));
-    let mut words = arguments_of(arguments, plan, cell);
-    words.push("--opens-only".to_owned());
-    let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
-    let ended = Child::start_cell(&words).and_then(|child| child.wait(timeout, &|| false, &mut |_| ()));
-    let reason = match ended {
-        // A cell that takes too long is reported later.
-        Ok(ended) => ended?.failure()?,
-        Err(error) => error.to_string(),
-    };
-    Some(if name.is_empty() { reason } else { format!("{name}: {reason}") })
-}
-
-/// Reads the data set as a run does. A missing one is no obstacle if a run fetches it.
-fn check_data(name: &str, arguments: &StudyArgs) -> Option<String> {
-    let set = engine::data_set(name)?;
-    let mut data = LocalData::new(&arguments.data);
-    match (data.availability(set), &arguments.data.folder) {
-        (Availability::Files { .. }, _) => pollster::block_on(data.load(set)).err().map(|error| error.to_string()),
-        (Availability::Missing, Some(folder)) => Some(format!(
-            "{} is not in {}; `{}` fetches it",
-            set.name,
-            folder.display(),
-            fetching(&set.name, Some(folder))
-        )),
-        (Availability::Missing, None) | (Availability::Generated | Availability::AlwaysGenerated, _) => None,
-    }
-}
-
 const DOCUMENT_VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -266,33 +199,30 @@ fn document(plan: &StudyPlan, folder: &Path, cells: &[&StudyCell], done: &[Finis
     to_json(&ResultsDocument { schema_version: DOCUMENT_VERSION, name, folder, scale, cells })
 }
 
-/// Uploads new records after asking once, and stores each upload in its cell's file immediately, so that an interrupted
-/// upload can be resumed.
+/// Uploads new records after asking once, and notes each in its cell's file, so that uploads can be resumed.
 fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell]) -> Result<(), Failure> {
     let leaderboard = submission.leaderboard.address().to_string();
     let mut missing: Vec<(&mut FinishedCell, String)> = Vec::new();
-    let mut left_out = [
-        (0_usize, "of external programs or networks from files are not uploaded, because they cannot be proven"),
-        (0, "of several devices are not uploaded, because leaderboards rank single devices"),
-        (0, "with streamed input are not uploaded, because leaderboards rank only resident input"),
-    ];
+    let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
     for finished in finished {
         let is_there = finished.uploads.iter().any(|upload| upload.leaderboard == leaderboard);
         let is_due = finished.ending == CellEnding::Completed && !is_there;
         let Some((settings, record)) = finished.settings.run().zip(finished.run()).filter(|_| is_due) else { continue };
-        if settings.is_of_external_program() || settings.file.is_some() {
-            left_out[0].0 += 1;
+        let why = if settings.is_of_external_program() || settings.file.is_some() {
+            "of external programs or networks from files are not uploaded, because they cannot be proven"
         } else if record.devices() > 1 {
-            left_out[1].0 += 1;
+            "of several devices are not uploaded, because leaderboards rank single devices"
         } else if record.input_mode() != InputMode::Resident {
-            left_out[2].0 += 1;
+            "with streamed input are not uploaded, because leaderboards rank only resident input"
         } else {
             let json = to_json(record)?;
             missing.push((finished, json));
-        }
+            continue;
+        };
+        *left_out.entry(why).or_default() += 1;
     }
     let screen = Screen::Error;
-    for (count, why) in left_out.iter().filter(|(count, _)| *count > 0) {
+    for (why, count) in left_out {
         screen.prose("", &format!("{count} {why}."), 0)?;
     }
     if missing.is_empty() {

@@ -9,14 +9,13 @@ use results::{Length, RunRecord, WorkloadRecord, comparison};
 use serde::Serialize;
 
 use crate::commands::compare_table::{accuracy, device_memory, digits, host_memory};
-use crate::commands::study::run::obstacles;
-use crate::commands::study::{StudyArgs, answer, find_finished, run, select_cells};
+use crate::commands::study::arguments::{StudyArgs, answer, obstacles, select_cells, show_obstacles};
 use crate::failure::Failure;
 use crate::figures::{figure, list_peaks};
 use crate::json_output::{JsonTarget, to_json};
 use crate::screen::{Screen, TableColumn, TextTable};
 use crate::study::cell::{AXES, Axis, CellSettings, StudyCell, varying};
-use crate::study::folder::{CellEnding, FinishedCell, Folder, StudyPlan};
+use crate::study::folder::{CellEnding, FinishedCell, Folder, StudyPlan, find_finished};
 
 /// Cells that differ only in their seeds, in one row of the table.
 struct SeedRow<'a> {
@@ -252,7 +251,7 @@ fn show_plan(plan: &StudyPlan, listed: &[PlannedCell<'_>], screen: Screen) -> Re
     screen.line("")?;
     screen.table(&plan_table(listed, &settings))?;
     screen.line("")?;
-    run::show(listed.iter().filter_map(|of| of.obstacle.as_deref()), listed.len(), screen)?;
+    show_obstacles(listed.iter().filter_map(|of| of.obstacle.as_deref()), listed.len(), screen)?;
     let missing = listed.iter().filter(|listed| listed.would_run).count();
     let would_run = match missing {
         0 => format!("All {} cells are finished.", listed.len()),

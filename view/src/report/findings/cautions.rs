@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use results::kernels::{Entry, Outcome as KernelOutcome};
+use results::kernels::{Entry, KernelOutcome};
 use results::summary::{MeasuredWorkload, has_learned};
 use results::{Correctness, Outcome, Warning};
 
@@ -136,11 +136,6 @@ fn share_of<'a>(gathered: &GatheredRuns<'a>, is_meant: impl Fn(&MeasuredWorkload
     }
 }
 
-fn warns(run: &MeasuredWorkload<'_>, is_meant: impl Fn(&Warning) -> bool) -> bool {
-    let of_workload = |warning: &&Warning| warning.workload().is_none_or(|name| name == run.workload.workload);
-    run.record.warnings.iter().filter(of_workload).any(is_meant)
-}
-
 fn distinct(mut words: Vec<String>) -> Vec<String> {
     words.sort_unstable();
     words.dedup();
@@ -167,8 +162,11 @@ fn software(gathered: &GatheredRuns<'_>) -> Option<Caution> {
 }
 
 fn find_generated_data(gathered: &GatheredRuns<'_>) -> Option<Caution> {
-    let is_generated =
-        |run: &MeasuredWorkload<'_>| warns(run, |warning| matches!(warning, Warning::GeneratedData { .. }));
+    let is_generated = |run: &MeasuredWorkload<'_>| {
+        let name = &run.workload.workload;
+        let is_it = |warning: &Warning| matches!(warning, Warning::GeneratedData { workload } if workload == name);
+        run.record.warnings.iter().any(is_it)
+    };
     let text = |runs| {
         format!("{runs} trained on generated samples: accuracies are not comparable with published ones; speed is.")
     };

@@ -1,10 +1,9 @@
 //! Findings about kernels without a network: shares of the peak, passes, devices, and published rates.
 
-use results::kernels::{Entry, KernelSummary, Pass, Suite};
+use results::kernels::{Entry, KernelSuite, KernelSummary, Pass};
 use results::statistics::median;
 
 use crate::report::findings::{Finding, FindingRule, Kind};
-use crate::report::group::GatheredRuns;
 use crate::report::kernels::{OnDevice, PublishedKernel, filter_pass, pairs, published, rate, share, suites, title};
 use crate::text;
 
@@ -20,7 +19,7 @@ pub(super) const PEAK: FindingRule = FindingRule {
     },
 };
 
-fn describe_suite(device: &OnDevice<'_>, suite: Suite) -> Option<Finding> {
+fn describe_suite(device: &OnDevice<'_>, suite: KernelSuite) -> Option<Finding> {
     let entries = device.entries(suite);
     let summary = KernelSummary::of(entries.iter().copied());
     let by_share =
@@ -59,19 +58,17 @@ pub(super) const PASSES: FindingRule = FindingRule {
     method: "Compares each gradient with the forward pass of the same size, if both were measured: the median over the \
              sizes of the ratio of their shares of the peak, and the number of sizes with a larger share. The sign \
              test decides whether the difference exceeds chance.",
-    find: compare_passes,
+    find: |gathered| {
+        let of_device = |device: &OnDevice<'_>| {
+            let suites =
+                device.suites().flat_map(|suite| [Pass::WeightGradient, Pass::InputGradient].map(|pass| (suite, pass)));
+            suites.filter_map(|(suite, pass)| compare_gradient(device, suite, pass)).collect::<Vec<_>>()
+        };
+        gathered.kernels.iter().flat_map(of_device).collect()
+    },
 };
 
-fn compare_passes(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
-    let of_device = |device: &OnDevice<'_>| {
-        let suites =
-            device.suites().flat_map(|suite| [Pass::WeightGradient, Pass::InputGradient].map(|pass| (suite, pass)));
-        suites.filter_map(|(suite, pass)| compare_gradient(device, suite, pass)).collect::<Vec<_>>()
-    };
-    gathered.kernels.iter().flat_map(of_device).collect()
-}
-
-fn compare_gradient(device: &OnDevice<'_>, suite: Suite, pass: Pass) -> Option<Finding> {
+fn compare_gradient(device: &OnDevice<'_>, suite: KernelSuite, pass: Pass) -> Option<Finding> {
     let entries = device.entries(suite);
     let pairs =
         pairs(&filter_pass(&entries, pass), &filter_pass(&entries, Pass::Forward), |one, other| one.size == other.size);
@@ -103,17 +100,15 @@ pub(super) const DEVICES: FindingRule = FindingRule {
     method: "Compares each device with the first one, over entries that were measured on both: the median ratios of \
              their rates and of their shares of the device's peak, and the number of entries with a higher rate. The \
              sign test decides whether the difference exceeds chance.",
-    find: compare_devices,
+    find: |gathered| {
+        let Some((first, others)) = gathered.kernels.split_first() else { return Vec::new() };
+        let suites = suites(&gathered.kernels);
+        let all = suites.into_iter().flat_map(|suite| others.iter().map(move |other| (suite, other)));
+        all.filter_map(|(suite, other)| compare_two(suite, first, other)).collect()
+    },
 };
 
-fn compare_devices(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
-    let Some((first, others)) = gathered.kernels.split_first() else { return Vec::new() };
-    let suites = suites(&gathered.kernels);
-    let all = suites.into_iter().flat_map(|suite| others.iter().map(move |other| (suite, other)));
-    all.filter_map(|(suite, other)| compare_two(suite, first, other)).collect()
-}
-
-fn compare_two(suite: Suite, first: &OnDevice<'_>, other: &OnDevice<'_>) -> Option<Finding> {
+fn compare_two(suite: KernelSuite, first: &OnDevice<'_>, other: &OnDevice<'_>) -> Option<Finding> {
     let is_pair = |one: &Entry, of: &Entry| (&one.size, one.pass) == (&of.size, of.pass);
     let pairs = pairs(&other.entries(suite), &first.entries(suite), is_pair);
     let ratios = |figure: fn(&Entry) -> Option<f64>| -> Vec<f64> {
@@ -146,19 +141,17 @@ pub(super) const PUBLISHED: FindingRule = FindingRule {
     method: "Compares entries with the same size and pass in DeepBench's published tables. Those results are from \
              other hardware (2015 to 2017) and the vendors' libraries, each on its fastest device, so a ratio does not \
              compare kernels alone.",
-    find: compare_with_published,
+    find: |gathered| {
+        let suites = suites(&gathered.kernels);
+        let of_device = |device: &OnDevice<'_>| {
+            let entries: Vec<&Entry> = suites.iter().flat_map(|suite| device.entries(*suite)).collect();
+            let both = |entry: &Entry| Some((title(entry), rate(entry)?, published(entry)?));
+            let both: Vec<(String, f64, &PublishedKernel)> = entries.into_iter().filter_map(both).collect();
+            describe_published(device, &both)
+        };
+        gathered.kernels.iter().filter_map(of_device).collect()
+    },
 };
-
-fn compare_with_published(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
-    let suites = suites(&gathered.kernels);
-    let of_device = |device: &OnDevice<'_>| {
-        let entries: Vec<&Entry> = suites.iter().flat_map(|suite| device.entries(*suite)).collect();
-        let both = |entry: &Entry| Some((title(entry), rate(entry)?, published(entry)?));
-        let both: Vec<(String, f64, &PublishedKernel)> = entries.into_iter().filter_map(both).collect();
-        describe_published(device, &both)
-    };
-    gathered.kernels.iter().filter_map(of_device).collect()
-}
 
 fn describe_published(device: &OnDevice<'_>, both: &[(String, f64, &PublishedKernel)]) -> Option<Finding> {
     let ratios: Vec<f64> = both.iter().map(|(_, rate, row)| rate / row.flops_per_second()).collect();

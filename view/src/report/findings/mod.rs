@@ -36,7 +36,6 @@ pub(crate) fn all(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
     RULES.iter().flat_map(|rule| rule.find(gathered)).collect()
 }
 
-/// Rule that produces findings.
 pub(crate) struct FindingRule {
     pub(crate) title: &'static str,
     /// Basis of the decision, for the report's method section.
@@ -74,26 +73,19 @@ impl Kind {
 
     /// Returns the name, which is also the class in the style sheet.
     pub fn name(self) -> &'static str {
-        self.described().0
+        ["caution", "difference", "tie", "undecided", "result", "published"][self as usize]
     }
 
     pub(crate) fn meaning(self) -> &'static str {
-        self.described().1
-    }
-
-    fn described(self) -> (&'static str, &'static str) {
         match self {
-            Self::Caution => ("caution", "A limitation to consider before using the results."),
-            Self::Difference => ("difference", "More than chance explains."),
-            Self::Tie => {
-                ("tie", "No more than chance explains, which is at most a tenth of the speed or 2 points of accuracy.")
+            Self::Caution => "A limitation to consider before using the results.",
+            Self::Difference => "More than chance explains.",
+            Self::Tie => "No more than chance explains, which is at most a tenth of the speed or 2 points of accuracy.",
+            Self::Undecided => {
+                "No more than chance explains, but chance explains more than that: measure more windows or seeds."
             }
-            Self::Undecided => (
-                "undecided",
-                "No more than chance explains, but chance explains more than that: measure more windows or seeds.",
-            ),
-            Self::Figure => ("result", "A result without a comparison."),
-            Self::Published => ("published", "A comparison with a published result from elsewhere."),
+            Self::Figure => "A result without a comparison.",
+            Self::Published => "A comparison with a published result from elsewhere.",
         }
     }
 }
@@ -106,7 +98,6 @@ pub struct Finding {
     pub text: String,
     /// Underlying numbers, one line each.
     pub numbers: Vec<String>,
-    /// Title of the rule that produced it.
     pub rule: &'static str,
 }
 

@@ -1,6 +1,5 @@
 //! Curves of loss and accuracy, and time against accuracy.
 
-use results::CurvePoint;
 use results::summary::{MeasuredWorkload, thin_curve};
 
 use crate::report::group::{Group, labels, range_of};
@@ -14,112 +13,105 @@ const MAX_POINTS: usize = 200;
 /// Smallest ratio of curve lengths that is drawn in decades of time.
 const MIN_DECADES_RATIO: f64 = 6.0;
 
-#[derive(Clone, Copy)]
-enum CurveAxis {
-    Seconds,
-    Epochs,
+/// Metric that is drawn over the training.
+struct DrawnCurve {
+    title: &'static str,
+    note: &'static str,
+    quantity: fn() -> AxisQuantity,
+    look: fn(usize) -> Look,
+    /// Returns step, seconds and value of each point.
+    points: fn(&MeasuredWorkload<'_>) -> Vec<(u64, f64, f64)>,
 }
 
-struct NamedGroup<'g, 'a> {
-    number: usize,
-    label: String,
-    group: &'g Group<'a>,
+const LOSS: DrawnCurve = DrawnCurve {
+    title: "Training loss",
+    note: "Means between marks",
+    quantity: || AxisQuantity::new("training loss", Extent::FromZero),
+    look: Look::Line,
+    points: |run| {
+        let points = thin_curve(&run.workload.curve, MAX_POINTS).into_iter();
+        points.map(|point| (point.step, point.training_seconds, point.loss)).collect()
+    },
+};
+const ACCURACY: DrawnCurve = DrawnCurve {
+    title: "Test accuracy",
+    note: "A mark for each evaluation of the whole test set",
+    quantity: || AxisQuantity::share("test accuracy", Extent::Errors),
+    look: Look::Marked,
+    points: |run| {
+        let tests = run.workload.evaluations.iter();
+        tests.map(|test| (test.step, test.training_seconds, test.accuracy)).collect()
+    },
+};
+
+/// Group with its number and label.
+type NamedGroup<'g, 'a> = (usize, String, &'g Group<'a>);
+
+fn named<'g, 'a>(groups: &[&'g Group<'a>], is_shown: fn(&Group<'_>) -> bool) -> Vec<NamedGroup<'g, 'a>> {
+    let named = labels(groups).into_iter().zip(groups).enumerate();
+    named.map(|(number, (label, &group))| (number, label, group)).filter(|(.., group)| is_shown(group)).collect()
+}
+
+fn series(
+    (number, name, group): &NamedGroup<'_, '_>,
+    look: fn(usize) -> Look,
+    points: impl Fn(&MeasuredWorkload<'_>) -> Vec<Point>,
+) -> Series {
+    let strand = |run: &MeasuredWorkload<'_>| Strand { name: format!("seed {}", run.seed()), points: points(run) };
+    Series { name: name.clone(), look: look(*number), strands: group.completed().map(strand).collect() }
 }
 
 pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
-    let named = labels(groups).into_iter().zip(groups).enumerate();
-    let named = named.map(|(number, (label, &group))| NamedGroup { number, label, group });
-    let named: Vec<NamedGroup<'_, '_>> = named.filter(|named| named.group.is_completed()).collect();
+    let named = named(groups, |group| group.is_completed());
     // Each drawing has the same number of curves.
     let drawings = named.len().div_ceil(MAX_CURVES).max(1);
     let chunks: Vec<&[NamedGroup<'_, '_>]> = named.chunks(named.len().div_ceil(drawings).max(1)).collect();
     let mut figures = Vec::new();
     for (number, chunk) in chunks.iter().enumerate() {
         let part = if chunks.len() > 1 { format!(", {} of {}", number + 1, chunks.len()) } else { String::new() };
-        for over in [CurveAxis::Seconds, CurveAxis::Epochs] {
-            figures.extend(loss(workload, chunk, over, &part));
-            figures.extend(accuracy(workload, chunk, over, &part));
+        for is_over_epochs in [false, true] {
+            let drawn = [LOSS, ACCURACY].map(|curve| draw(workload, chunk, &curve, is_over_epochs, &part));
+            figures.extend(drawn.into_iter().flatten());
         }
     }
     figures
 }
 
-impl CurveAxis {
-    fn quantity(self, groups: &[NamedGroup<'_, '_>]) -> AxisQuantity {
-        let ends = range_of(groups.iter().filter_map(|named| named.group.training_seconds()));
-        match self {
-            // A fast curve next to a slow one would look like a vertical line.
-            Self::Seconds if ends.is_some_and(|(least, most)| most > MIN_DECADES_RATIO * least) => {
-                AxisQuantity::new("seconds of training", Extent::FittedDecades)
-            }
-            Self::Seconds => AxisQuantity::new("seconds of training", Extent::FromZero),
-            Self::Epochs => AxisQuantity::new("epochs", Extent::FromZero),
-        }
-    }
-
-    fn place(self, run: &MeasuredWorkload<'_>, step: u64, seconds: f64) -> f64 {
-        match self {
-            Self::Seconds => seconds,
-            Self::Epochs => run.epochs_of(step),
-        }
-    }
-
-    fn words(self) -> &'static str {
-        match self {
-            Self::Seconds => "seconds",
-            Self::Epochs => "epochs",
-        }
-    }
-}
-
-fn loss(workload: &str, groups: &[NamedGroup<'_, '_>], over: CurveAxis, part: &str) -> Option<Figure> {
-    let strand = |run: &MeasuredWorkload<'_>| -> Vec<Point> {
-        let point = |point: CurvePoint| Point::new(over.place(run, point.step, point.training_seconds), point.loss);
-        thin_curve(&run.workload.curve, MAX_POINTS).into_iter().map(point).collect()
-    };
-    let (x, y) = (over.quantity(groups), AxisQuantity::new("training loss", Extent::FromZero));
-    let title = format!("Training loss over {}{part}", over.words());
-    let note = format!("{workload}. Means between marks; a line for each seed.");
-    course(title, note, Plot { x, y, series: series(groups, Look::Line, strand) })
-}
-
-fn accuracy(workload: &str, groups: &[NamedGroup<'_, '_>], over: CurveAxis, part: &str) -> Option<Figure> {
-    let strand = |run: &MeasuredWorkload<'_>| -> Vec<Point> {
-        let looks = run.workload.evaluations.iter();
-        looks.map(|look| Point::new(over.place(run, look.step, look.training_seconds), look.accuracy)).collect()
-    };
-    let (x, y) = (over.quantity(groups), AxisQuantity::share("test accuracy", Extent::Errors));
-    let title = format!("Test accuracy over {}{part}", over.words());
-    let note = format!("{workload}. A mark for each evaluation of the whole test set; a line for each seed.");
-    course(title, note, Plot { x, y, series: series(groups, Look::Marked, strand) })
-}
-
-/// Creates a figure; `None` if no strand has several points.
-fn course(title: String, note: String, plot: Plot) -> Option<Figure> {
-    let mut strands = plot.series.iter().flat_map(|series| &series.strands);
-    if strands.any(|strand| strand.points.len() > 1) { Figure::of_plot(title, note, plot) } else { None }
-}
-
-fn series(
+/// Draws a metric over the training; `None` if no strand has several points.
+fn draw(
+    workload: &str,
     groups: &[NamedGroup<'_, '_>],
-    look: fn(usize) -> Look,
-    strand: impl Fn(&MeasuredWorkload<'_>) -> Vec<Point>,
-) -> Vec<Series> {
-    let strand = |run: &MeasuredWorkload<'_>| Strand { name: format!("seed {}", run.seed()), points: strand(run) };
-    let series = |named: &NamedGroup<'_, '_>| Series {
-        name: named.label.clone(),
-        look: look(named.number),
-        strands: named.group.completed().map(strand).collect(),
+    curve: &DrawnCurve,
+    is_over_epochs: bool,
+    part: &str,
+) -> Option<Figure> {
+    let points = |run: &MeasuredWorkload<'_>| -> Vec<Point> {
+        let x = |step, seconds| if is_over_epochs { run.epochs_of(step) } else { seconds };
+        (curve.points)(run).into_iter().map(|(step, seconds, y)| Point::new(x(step, seconds), y)).collect()
     };
-    groups.iter().map(series).collect()
+    let series: Vec<Series> = groups.iter().map(|named| series(named, curve.look, points)).collect();
+    if series.iter().flat_map(|series| &series.strands).all(|strand| strand.points.len() < 2) {
+        return None;
+    }
+    let (over, x) = if is_over_epochs { ("epochs", "epochs") } else { ("seconds", "seconds of training") };
+    let ends = range_of(groups.iter().filter_map(|(.., group)| group.training_seconds()));
+    // A fast curve next to a slow one would look like a vertical line.
+    let in_decades = !is_over_epochs && ends.is_some_and(|(least, most)| most > MIN_DECADES_RATIO * least);
+    let x = AxisQuantity::new(x, if in_decades { Extent::FittedDecades } else { Extent::FromZero });
+    let title = format!("{} over {over}{part}", curve.title);
+    let note = format!("{workload}. {}; a line for each seed.", curve.note);
+    Figure::of_plot(title, note, Plot { x, y: (curve.quantity)(), series })
 }
 
 /// Plots the seconds of training against the resulting accuracy.
 pub(super) fn scatter(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
-    let named = labels(groups).into_iter().zip(groups).enumerate();
-    let own = named.filter(|(_, (_, group))| group.accuracy().is_some());
+    let last = |run: &MeasuredWorkload<'_>| -> Vec<Point> {
+        let last = run.workload.evaluations.last();
+        last.map(|test| Point::new(test.training_seconds, test.accuracy)).into_iter().collect()
+    };
+    let named = named(groups, |group| group.accuracy().is_some());
     let own: Vec<(&Group<'_>, Series)> =
-        own.map(|(number, (label, &group))| (group, last_tests(number, label, group))).collect();
+        named.iter().map(|named| (named.2, series(named, Look::Marks, last))).collect();
     let is_whole = |row: &&Published| row.training_seconds().is_some() && row.accuracy().is_some();
     let published = find_by_workload(workload).into_iter().filter(|row| row.is_of_one_device() && is_whole(row));
     let as_long: Vec<&Published> =
@@ -137,15 +129,6 @@ pub(super) fn scatter(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     let plots =
         [plot("", "", own.into_iter().map(|of| of.1).collect()), plot(", with published results", note, beside)];
     plots.into_iter().flatten().collect()
-}
-
-fn last_tests(number: usize, name: String, group: &Group<'_>) -> Series {
-    let strand = |run: &MeasuredWorkload<'_>| {
-        let last = run.workload.evaluations.last();
-        let point = last.map(|look| Point::new(look.training_seconds, look.accuracy));
-        Strand { name: format!("seed {}", run.seed()), points: point.into_iter().collect() }
-    };
-    Series { name, look: Look::Marks(number), strands: group.completed().map(strand).collect() }
 }
 
 fn published_series(rows: &[&Published]) -> Vec<Series> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use results::kernels::{Entry, Figures, KernelSummary, Pass, Peak, Suite};
+use results::kernels::{Entry, KernelFigures, KernelSuite, KernelSummary, Pass, Peak};
 
 use crate::report::group::GatheredRuns;
 use crate::report::html::{ReportBlock, Section};
@@ -72,13 +72,13 @@ fn medians(devices: &[OnDevice<'_>], rows: &[PassRow<'_>]) -> Option<Figure> {
 /// Entries of one suite and pass on one device.
 struct PassRow<'d> {
     device: &'d str,
-    suite: Suite,
+    suite: KernelSuite,
     pass: Pass,
     summary: KernelSummary,
 }
 
 /// Summarizes each suite and pass with entries on each device.
-fn pass_rows<'d>(devices: &'d [OnDevice<'_>], suites: &[Suite]) -> Vec<PassRow<'d>> {
+fn pass_rows<'d>(devices: &'d [OnDevice<'_>], suites: &[KernelSuite]) -> Vec<PassRow<'d>> {
     let mut rows: Vec<PassRow<'_>> = Vec::new();
     for (suite, device) in suites.iter().flat_map(|suite| devices.iter().map(move |device| (*suite, device))) {
         let entries = device.entries(suite);
@@ -109,7 +109,7 @@ fn shares(rows: &[PassRow<'_>]) -> Table {
     Table::of("Shares of the measured peak, by suite and pass.", rows, &columns)
 }
 
-fn suite_section(devices: &[OnDevice<'_>], suite: Suite) -> Section {
+fn suite_section(devices: &[OnDevice<'_>], suite: KernelSuite) -> Section {
     let all: Vec<(&OnDevice<'_>, &Entry)> =
         devices.iter().flat_map(|device| device.entries(suite).into_iter().map(move |entry| (device, entry))).collect();
     let figures: Vec<Figure> =
@@ -123,19 +123,19 @@ fn suite_section(devices: &[OnDevice<'_>], suite: Suite) -> Section {
     Section::new(suite.title(), blocks)
 }
 
-fn about(suite: Suite) -> &'static str {
+fn about(suite: KernelSuite) -> &'static str {
     match suite {
-        Suite::Gemm => "Sizes are M × N × K as in DeepBench: a layer with M units and K inputs, on a batch of N.",
-        Suite::Conv => "Sizes are samples × width×height×channels → filters, kernel.",
-        Suite::Rnn => {
+        KernelSuite::Gemm => "Sizes are M × N × K as in DeepBench: a layer with M units and K inputs, on a batch of N.",
+        KernelSuite::Conv => "Sizes are samples × width×height×channels → filters, kernel.",
+        KernelSuite::Rnn => {
             "Sizes are units, sequences × steps. As in DeepBench, products of a layer's input are excluded, and only \
              operations of the recurrent weights count."
         }
-        Suite::Arithmetic | Suite::Memory | Suite::Launch => "Peaks of the device.",
+        KernelSuite::Arithmetic | KernelSuite::Memory | KernelSuite::Launch => "Peaks of the device.",
     }
 }
 
-fn series(devices: &[OnDevice<'_>], suite: Suite, figure: fn(&Entry) -> Option<f64>) -> Vec<Series> {
+fn series(devices: &[OnDevice<'_>], suite: KernelSuite, figure: fn(&Entry) -> Option<f64>) -> Vec<Series> {
     let mut series = Vec::new();
     for device in devices {
         let entries = device.entries(suite);
@@ -158,14 +158,14 @@ fn operations() -> AxisQuantity {
     AxisQuantity::new("GFLOP of an entry", Extent::Decades)
 }
 
-fn plot_shares(devices: &[OnDevice<'_>], suite: Suite) -> Option<Figure> {
+fn plot_shares(devices: &[OnDevice<'_>], suite: KernelSuite) -> Option<Figure> {
     let y = AxisQuantity::share("share of the measured peak", Extent::FromZero);
     let note = format!("{}. A mark for each measured entry.", suite.title());
     let plot = Plot { x: operations(), y, series: series(devices, suite, share) };
     Figure::of_plot("Share of the peak over operations".to_owned(), note, plot)
 }
 
-fn plot_rates(devices: &[OnDevice<'_>], suite: Suite) -> Option<Figure> {
+fn plot_rates(devices: &[OnDevice<'_>], suite: KernelSuite) -> Option<Figure> {
     let mut all = series(devices, suite, |entry| Some(rate(entry)? / GIGA));
     let entries: Vec<&Entry> = devices.iter().flat_map(|device| device.entries(suite)).collect();
     if !all.is_empty() {
@@ -216,11 +216,11 @@ fn published_table(all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
     (!rows.is_empty()).then(|| Table::of(caption, &rows, &columns))
 }
 
-fn measured_table(suite: Suite, all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
-    let rows: Vec<(&OnDevice<'_>, &Entry, &Figures)> =
+fn measured_table(suite: KernelSuite, all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
+    let rows: Vec<(&OnDevice<'_>, &Entry, &KernelFigures)> =
         all.iter().filter_map(|(device, entry)| Some((*device, *entry, entry.outcome.measured()?))).collect();
     let columns = [
-        words("Entry", "", |(_, entry, _): &(&OnDevice<'_>, &Entry, &Figures)| title(entry).into()),
+        words("Entry", "", |(_, entry, _): &(&OnDevice<'_>, &Entry, &KernelFigures)| title(entry).into()),
         words("Device", "device", |(device, ..)| device.name.clone().into()),
         hidden("size", |(_, entry, _)| entry.size.clone().into()),
         hidden("pass", |(_, entry, _)| entry.pass.title().into()),
@@ -241,7 +241,7 @@ fn measured_table(suite: Suite, all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table
     (!rows.is_empty()).then(|| Table::of(caption, &rows, &columns).folded())
 }
 
-fn left_out_table(suite: Suite, all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
+fn left_out_table(suite: KernelSuite, all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
     let rows: Vec<(&OnDevice<'_>, &Entry, String)> =
         all.iter().filter_map(|(device, entry)| Some((*device, *entry, reason(entry)?))).collect();
     let columns = [
@@ -293,7 +293,7 @@ mod tests {
 
     fn blocks(device: &str, entries: &[(&str, Pass, Option<f64>)]) -> Vec<ReportBlock> {
         let all = [kernels(device, entries)];
-        suite_section(&OnDevice::of_all(&all), Suite::Gemm).blocks
+        suite_section(&OnDevice::of_all(&all), KernelSuite::Gemm).blocks
     }
 
     #[test]

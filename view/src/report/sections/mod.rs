@@ -168,18 +168,18 @@ fn throughput(summary: &Summary) -> Option<String> {
 }
 
 fn runs(gathered: &GatheredRuns<'_>) -> Option<Section> {
-    type Row<'a> = (&'a MeasuredWorkload<'a>, &'a ReportEntry);
+    type RunRow<'a> = (&'a MeasuredWorkload<'a>, &'a ReportEntry);
     let rows = gathered.runs().filter_map(|run| {
         let is_source =
             |entry: &&ReportEntry| entry.record.as_ref().is_some_and(|record| std::ptr::eq(record, run.record));
         Some((run, gathered.input.entries.iter().find(is_source)?))
     });
-    let rows: Vec<Row<'_>> = rows.collect();
+    let rows: Vec<RunRow<'_>> = rows.collect();
     if rows.is_empty() {
         return None;
     }
     let columns = [
-        words("Run", "", |(run, entry): &Row<'_>| format!("{} ({})", run.workload.workload, entry.place).into()),
+        words("Run", "", |(run, entry): &RunRow<'_>| format!("{} ({})", run.workload.workload, entry.place).into()),
         words("Backend", "", |(run, _)| run.record.device.backend.clone().into()),
         words("Outcome", "", |(run, _)| match &run.workload.outcome {
             Outcome::Failed { .. } => "not trained".into(),

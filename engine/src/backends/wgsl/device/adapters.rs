@@ -1,7 +1,6 @@
 //! Properties of adapters that are not open yet, and the kernels that they can run.
 
 #[cfg(not(target_arch = "wasm32"))]
-use crate::error::Result;
 use std::sync::OnceLock;
 
 use async_recursion::async_recursion;
@@ -12,6 +11,7 @@ use shaders::{Form, Matrices, Stored};
 
 #[cfg(target_arch = "wasm32")]
 use super::answer;
+use crate::error::Result;
 
 /// Returns the adapters of this machine, in index order.
 pub async fn adapters() -> Vec<Adapter> {
@@ -28,12 +28,6 @@ pub struct Features {
     /// Number of rows and columns of the f16 matrices that the adapter's matrix units multiply with f32 sums; 0 if it
     /// lists no shape that the kernels support.
     pub matrix_side: u32,
-}
-
-/// Returns the features of this machine's adapters, in index order.
-#[async_recursion(?Send)]
-pub async fn features() -> Vec<Features> {
-    enumerate().await.unwrap_or_default().iter().map(Features::of).collect()
 }
 
 /// Adapter properties that training depends on, as reported before the adapter is opened.
@@ -233,8 +227,8 @@ const LACKS_F16: &str = if cfg!(target_arch = "wasm32") {
 /// Maximum subgroup size of the matrix kernels, which assign a block of a tile to each lane.
 const MAX_SUBGROUP_LANES: u32 = 64;
 
-/// Returns the form of the kernels of this `precision` on `adapter` with these `features` and sizes of workgroups, or the
-/// reason why it cannot run them. Without `matrices`, f16-matrix needs the adapter's matrix units.
+/// Returns the form of the kernels of this `precision` on `adapter` with these `features` and sizes of workgroups, or
+/// the reason why it cannot run them. Without `matrices`, f16-matrix needs the adapter's matrix units.
 pub(super) fn choose_form(
     precision: Precision,
     matrices: Option<Matrices>,

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use futures_channel::oneshot;
 
-use super::{Device, answer};
+use super::{GpuDevice, answer};
 use crate::backends::wgsl::plan::Contents;
 use crate::backends::wgsl::recording::{BufferContents, BufferPlan, BufferRange, JobPart};
 use crate::data::DataSet;
@@ -23,7 +23,7 @@ impl Buffers {
     ///
     /// Only plans of jobs need `contents`. All trainers on the device share the buffers of the data set.
     pub(crate) async fn new(
-        device: &Device,
+        device: &GpuDevice,
         plans: &[BufferPlan],
         staging_bytes: &[u64],
         contents: Option<&Contents<'_>>,
@@ -50,12 +50,12 @@ impl Buffers {
     }
 
     /// Overwrites part of a buffer before the next submission.
-    pub(crate) fn write(&self, device: &Device, index: usize, offset_bytes: u64, bytes: &[u8]) {
+    pub(crate) fn write(&self, device: &GpuDevice, index: usize, offset_bytes: u64, bytes: &[u8]) {
         device.queue.write_buffer(&self.buffers[index], offset_bytes, bytes);
     }
 
     /// Reads part of a buffer, after everything submitted so far. Its offset and size are multiples of four.
-    pub(crate) async fn read(&self, device: &Device, range: BufferRange) -> Result<Vec<u8>> {
+    pub(crate) async fn read(&self, device: &GpuDevice, range: BufferRange) -> Result<Vec<u8>> {
         let allocated;
         let staging = if range.bytes <= self.staging[0].size() {
             &self.staging[0]
@@ -71,7 +71,7 @@ impl Buffers {
     /// The part must fit into the staging buffer, which is in use until the result is dropped.
     pub(crate) fn begin_to_read(
         &self,
-        device: &Device,
+        device: &GpuDevice,
         range: BufferRange,
         staging: usize,
     ) -> impl Future<Output = Result<ReadBack>> + use<> {
@@ -80,7 +80,7 @@ impl Buffers {
 
     fn map_through(
         &self,
-        device: &Device,
+        device: &GpuDevice,
         BufferRange { buffer, offset_bytes, bytes }: BufferRange,
         staging: &wgpu::Buffer,
     ) -> impl Future<Output = Result<ReadBack>> + use<> {
@@ -91,7 +91,7 @@ impl Buffers {
 }
 
 /// Returns a new buffer with its initial contents, or the cached one of the data set.
-fn filled(device: &Device, plan: &BufferPlan, contents: Option<&Contents<'_>>) -> Result<wgpu::Buffer> {
+fn filled(device: &GpuDevice, plan: &BufferPlan, contents: Option<&Contents<'_>>) -> Result<wgpu::Buffer> {
     let kind = if plan.uniform { wgpu::BufferUsages::UNIFORM } else { wgpu::BufferUsages::STORAGE };
     let usage = kind | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
     let create = || create_buffer(device, plan.name, plan.bytes, usage);
@@ -112,11 +112,11 @@ fn filled(device: &Device, plan: &BufferPlan, contents: Option<&Contents<'_>>) -
     }
 }
 
-fn create_staging(device: &Device, label: &str, bytes: u64) -> wgpu::Buffer {
+fn create_staging(device: &GpuDevice, label: &str, bytes: u64) -> wgpu::Buffer {
     create_buffer(device, label, bytes, wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ)
 }
 
-fn create_buffer(device: &Device, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+fn create_buffer(device: &GpuDevice, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
     let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some(label),
         size: bytes,
@@ -154,7 +154,7 @@ impl Drop for ReadBack {
 
 /// Submits commands that fill `staging`, and returns a future with its contents.
 pub(super) fn map(
-    device: &Device,
+    device: &GpuDevice,
     commands: wgpu::CommandBuffer,
     staging: &wgpu::Buffer,
     bytes: u64,

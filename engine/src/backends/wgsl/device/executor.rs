@@ -6,7 +6,7 @@ use std::ops::Range;
 use shaders::Access;
 use shaders::params::Step;
 
-use super::Device;
+use super::GpuDevice;
 use super::buffer::{Buffers, map};
 use crate::backends::wgsl::recording::{BufferRange, Dispatch, PARAMS, Recording, STEP_STRIDE_BYTES, STEPS};
 use crate::error::{EngineError, Result};
@@ -26,7 +26,7 @@ struct BoundLaunch {
 
 impl Executor {
     /// Compiles new kernels of `recording` and binds its dispatches.
-    pub(crate) async fn new(device: &Device, buffers: &Buffers, recording: &Recording) -> Result<Self> {
+    pub(crate) async fn new(device: &GpuDevice, buffers: &Buffers, recording: &Recording) -> Result<Self> {
         device.pipelines.compile(device, recording).await?;
         let step = BufferRange { buffer: STEPS, offset_bytes: 0, bytes: size_of::<Step>() as u64 };
         let made = device.watched(|| Self {
@@ -56,7 +56,7 @@ impl Executor {
     }
 
     /// Encodes the recording once per row of the step table in `rows`.
-    pub(crate) fn encode(&self, device: &Device, rows: Range<u32>) -> wgpu::CommandBuffer {
+    pub(crate) fn encode(&self, device: &GpuDevice, rows: Range<u32>) -> wgpu::CommandBuffer {
         let mut commands = Commands::new(device);
         for row in rows {
             commands.add(self, row, 0..self.launches());
@@ -72,21 +72,17 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
-    pub(crate) fn new(device: &Device) -> Self {
-        Self::begin(device, None)
+    pub(crate) fn new(device: &GpuDevice) -> Self {
+        Self::timed(device, None)
     }
 
-    /// Creates commands that record timestamps before and after the launches.
-    pub(crate) fn timed(device: &Device, queries: &wgpu::QuerySet) -> Self {
-        let writes = wgpu::ComputePassTimestampWrites {
-            query_set: queries,
+    /// Creates commands that record timestamps before and after the launches, given queries for them.
+    fn timed(device: &GpuDevice, queries: Option<&wgpu::QuerySet>) -> Self {
+        let timestamp_writes = queries.map(|query_set| wgpu::ComputePassTimestampWrites {
+            query_set,
             beginning_of_pass_write_index: Some(0),
             end_of_pass_write_index: Some(1),
-        };
-        Self::begin(device, Some(writes))
-    }
-
-    fn begin(device: &Device, timestamp_writes: Option<wgpu::ComputePassTimestampWrites<'_>>) -> Self {
+        });
         let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         let descriptor = wgpu::ComputePassDescriptor { label: None, timestamp_writes };
         let pass = encoder.begin_compute_pass(&descriptor).forget_lifetime();
@@ -115,7 +111,7 @@ impl Commands {
     }
 }
 
-fn launch(device: &Device, buffers: &Buffers, dispatch: &Dispatch) -> BoundLaunch {
+fn launch(device: &GpuDevice, buffers: &Buffers, dispatch: &Dispatch) -> BoundLaunch {
     let Dispatch { kernel, params_offset_bytes: offset_bytes, workgroups, operations, .. } = *dispatch;
     let Pipeline { pipeline, layout } = device.pipelines.by_key.borrow()[&dispatch.pipeline_key()].clone();
     let params = BufferRange { buffer: PARAMS, offset_bytes, bytes: kernel.params_bytes as u64 };
@@ -125,7 +121,7 @@ fn launch(device: &Device, buffers: &Buffers, dispatch: &Dispatch) -> BoundLaunc
 
 /// Binds parts of buffers, from binding 0 on, and counts the bind group. No other function creates bind groups.
 fn bind(
-    device: &Device,
+    device: &GpuDevice,
     buffers: &Buffers,
     label: &str,
     layout: &wgpu::BindGroupLayout,
@@ -162,7 +158,7 @@ impl Pipelines {
     }
 
     /// Compiles the kernels of a recording that are not in the cache.
-    pub(crate) async fn compile(&self, device: &Device, recording: &Recording) -> Result<()> {
+    pub(crate) async fn compile(&self, device: &GpuDevice, recording: &Recording) -> Result<()> {
         for dispatch in &recording.dispatches {
             let key = dispatch.pipeline_key();
             if self.by_key.borrow().contains_key(&key) {
@@ -199,7 +195,7 @@ fn layout_entry(
     }
 }
 
-fn compile(device: &Device, dispatch: &Dispatch, step_layout: &wgpu::BindGroupLayout) -> Pipeline {
+fn compile(device: &GpuDevice, dispatch: &Dispatch, step_layout: &wgpu::BindGroupLayout) -> Pipeline {
     // The number of workgroups stays the same. Each has fewer invocations, which do more.
     let small = device.abilities.small_workgroups;
     let kernel = if small { dispatch.kernel.in_small_workgroups() } else { dispatch.kernel };
@@ -235,7 +231,7 @@ fn compile(device: &Device, dispatch: &Dispatch, step_layout: &wgpu::BindGroupLa
         module: &module,
         entry_point: Some("main"),
         compilation_options: wgpu::PipelineCompilationOptions {
-            constants: &dispatch.constants,
+            constants: &dispatch.constants(),
             ..wgpu::PipelineCompilationOptions::default()
         },
         cache: None,
@@ -257,7 +253,7 @@ pub(crate) struct Timestamps {
 
 impl Timestamps {
     /// Allocates the queries and buffers. Returns `None` on a device without timestamps.
-    pub(crate) async fn new(device: &Device) -> Result<Option<Self>> {
+    pub(crate) async fn new(device: &GpuDevice) -> Result<Option<Self>> {
         if !device.has_timestamps {
             return Ok(None);
         }
@@ -284,8 +280,8 @@ impl Timestamps {
     /// Runs a recording once and returns its duration in seconds.
     ///
     /// Returns `None` if the clock stood still or ran backwards, as it does with some drivers.
-    pub(crate) async fn seconds(&self, device: &Device, executor: &Executor) -> Result<Option<f64>> {
-        let mut commands = Commands::timed(device, &self.queries);
+    pub(crate) async fn seconds(&self, device: &GpuDevice, executor: &Executor) -> Result<Option<f64>> {
+        let mut commands = Commands::timed(device, Some(&self.queries));
         commands.add(executor, 0, 0..executor.launches());
         let mut encoder = commands.end();
         encoder.resolve_query_set(&self.queries, 0..TIMESTAMPS, &self.resolved, 0);

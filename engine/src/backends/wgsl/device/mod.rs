@@ -36,7 +36,7 @@ const MAX_TIMELY_SECONDS: f64 = 0.004;
 const SUBMITTING_MILLISECONDS: u32 = 4;
 
 /// Opened device with its queue and first error.
-pub(crate) struct Device {
+pub(crate) struct GpuDevice {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     adapter: Adapter,
@@ -63,7 +63,7 @@ pub(crate) struct Device {
 
 /// A browser frees a device's memory when it collects garbage, which a worker that has finished may never do.
 #[cfg(target_arch = "wasm32")]
-impl Drop for Device {
+impl Drop for GpuDevice {
     fn drop(&mut self) {
         self.device.destroy();
     }
@@ -82,7 +82,7 @@ pub(crate) struct Counts {
     pub(crate) submissions: u64,
 }
 
-impl Device {
+impl GpuDevice {
     /// Opens the adapter that matches `choice` for kernels of this precision, ignoring the features in `without`.
     pub(crate) async fn open(choice: &AdapterChoice, precision: Precision, without: &[Feature]) -> Result<Self> {
         Self::open_with(choice, precision, None, without).await

@@ -7,7 +7,7 @@ use shaders::params::{
 };
 use shaders::reference as twin;
 
-use super::super::device::Device;
+use super::super::device::GpuDevice;
 use super::{
     Case, assert_close, bytes, double, floats, launch, numbers, on_shapes, on_shapes_in_every_mode, on_shapes_with,
     step, storable, stored_on_the_way, with_device,
@@ -92,7 +92,7 @@ fn pad_to_words(sample: &[u8]) -> Vec<u8> {
     stored
 }
 
-fn check_gather_augmented(device: &Device, params: &GatherAugmented, step: &Step) {
+fn check_gather_augmented(device: &GpuDevice, params: &GatherAugmented, step: &Step) {
     let features = params.source_height * params.source_width * params.channels;
     let images = pixels_of_samples(SAMPLES, features);
     let labels: Vec<u16> = (0..).map(|i: u16| i * 5461).take(SAMPLES as usize).collect();
@@ -115,7 +115,7 @@ fn check_gather_augmented(device: &Device, params: &GatherAugmented, step: &Step
 #[test]
 fn gather_augmented_equals_its_twin_in_every_mode() {
     let shapes = (augmented(), steps(), 0u32..3);
-    let check = |device: &Device, change: &dyn Fn(GatherAugmented, u32) -> GatherAugmented| {
+    let check = |device: &GpuDevice, change: &dyn Fn(GatherAugmented, u32) -> GatherAugmented| {
         on_shapes_with(device, &shapes, &|device, (shape, step, kind): (_, Step, _)| {
             check_gather_augmented(device, &change(shape, kind), &step);
         });
@@ -201,7 +201,7 @@ fn standardize_maps_a_uniform_image_to_zero() {
     });
 }
 
-fn check_local_contrast(device: &Device, (rows, height, width, tail, missing): (u32, u32, u32, u32, u32)) {
+fn check_local_contrast(device: &GpuDevice, (rows, height, width, tail, missing): (u32, u32, u32, u32, u32)) {
     let params = LocalContrast {
         rows,
         height,

@@ -26,7 +26,7 @@ use shaders::reference::pcg4d::uniform;
 use shaders::{Access, Kernel, Matrices, Stored};
 
 use super::builder::Builder;
-use super::device::Device;
+use super::device::GpuDevice;
 use super::device::buffer::Buffers;
 use super::device::executor::Executor;
 use super::products::Product;
@@ -44,7 +44,7 @@ const ROUNDING: f64 = 1.0 / 2048.0;
 
 /// A device that stores f32, and one that stores f16 if the adapter can, with matrix units or with loops that emulate
 /// them.
-type Devices = (Rc<Device>, Option<Rc<Device>>);
+type Devices = (Rc<GpuDevice>, Option<Rc<GpuDevice>>);
 
 thread_local! {
     static STORED: Cell<Stored> = const { Cell::new(Stored::F32) };
@@ -55,7 +55,7 @@ thread_local! {
 /// Runs `test` with a device that stores f32, and with one that stores f16 if the adapter can. Without a device,
 /// reports that the test is skipped, or fails if `REQUIRE_GPU` is 1. The same applies if an adapter that must support
 /// f16 does not.
-pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
+pub(super) fn with_device(test: impl Fn(&Rc<GpuDevice>)) {
     let Some((single, half)) = open() else {
         return skipped(true, "there is no adapter");
     };
@@ -76,7 +76,7 @@ pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
 fn open() -> Option<Devices> {
     [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| {
         let open = |(precision, matrices)| {
-            pollster::block_on(Device::open_with(&choice, precision, matrices, &[])).ok().map(Rc::new)
+            pollster::block_on(GpuDevice::open_with(&choice, precision, matrices, &[])).ok().map(Rc::new)
         };
         // llvmpipe lists 8 × 8 matrices for all vector widths, but supports them only with eight lanes.
         let units = chosen_lanes().is_none_or(|lanes| lanes == 8).then_some((Precision::F16Matrix, None));
@@ -116,7 +116,7 @@ macro_rules! test_variants {
 use test_variants;
 
 /// Returns the variants of `product` that a test launches on `device`.
-fn variants(device: &Device, product: &Product, which: Variants) -> Vec<Variant> {
+fn variants(device: &GpuDevice, product: &Product, which: Variants) -> Vec<Variant> {
     let every = every_variant(device, product);
     if which == Variants::Every {
         let needs_subgroups = |variant: &Variant| shaders::kernel(variant.kernel).unwrap().needs_subgroups();
@@ -129,7 +129,7 @@ fn variants(device: &Device, product: &Product, which: Variants) -> Vec<Variant>
 
 /// Returns the variants of `product` that `device` runs. If variants with subgroups are missing, reports it, or fails
 /// if `REQUIRE_GPU` is 1 and the adapter must have them.
-fn every_variant(device: &Device, product: &Product) -> Vec<Variant> {
+fn every_variant(device: &GpuDevice, product: &Product) -> Vec<Variant> {
     let variants: Vec<_> = product.variants_with(device.abilities).collect();
     let is_for_device = |variant: &&Variant| device.abilities.matrices || !variant.multiplies_blocks();
     if variants.len() < product.variants().iter().filter(is_for_device).count() && !REPORTED_SKIP.replace(true) {
@@ -213,12 +213,12 @@ fn dropout_after(activation: u32, stored_channels: u32) -> Epilogue {
 }
 
 /// Checks a kernel on random shapes with each device.
-fn on_shapes<S: Strategy>(shapes: S, check: impl Fn(&Device, S::Value)) {
+fn on_shapes<S: Strategy>(shapes: S, check: impl Fn(&GpuDevice, S::Value)) {
     with_device(|device| on_shapes_with(device, &shapes, &check));
 }
 
 /// Like [`on_shapes`], also with a device in compatibility mode, which runs another variant of the kernel.
-fn on_shapes_in_every_mode<S: Strategy>(shapes: S, check: impl Fn(&Device, S::Value)) {
+fn on_shapes_in_every_mode<S: Strategy>(shapes: S, check: impl Fn(&GpuDevice, S::Value)) {
     with_device(|device| on_shapes_with(device, &shapes, &check));
     if let Some(device) = any_device(&[Feature::Core]) {
         STORED.set(Stored::F32);
@@ -226,7 +226,7 @@ fn on_shapes_in_every_mode<S: Strategy>(shapes: S, check: impl Fn(&Device, S::Va
     }
 }
 
-fn on_shapes_with<S: Strategy>(device: &Device, shapes: &S, check: &impl Fn(&Device, S::Value)) {
+fn on_shapes_with<S: Strategy>(device: &GpuDevice, shapes: &S, check: &impl Fn(&GpuDevice, S::Value)) {
     let check = |shape| {
         check(device, shape);
         Ok(())
@@ -256,7 +256,7 @@ impl Case {
     /// Launches a kernel and returns the buffers that it writes.
     fn launch<P: Pod>(
         &self,
-        device: &Device,
+        device: &GpuDevice,
         kernel: &str,
         params: &P,
         step: &Step,
@@ -265,13 +265,13 @@ impl Case {
         self.record(device, kernel, step, |builder, bindings| builder.dispatch(kernel, params, bindings, invocations))
     }
 
-    fn launch_variant(&self, device: &Device, variant: &Variant, product: &Product, step: &Step) -> Vec<Vec<f32>> {
+    fn launch_variant(&self, device: &GpuDevice, variant: &Variant, product: &Product, step: &Step) -> Vec<Vec<f32>> {
         self.record(device, variant.kernel, step, |builder, bindings| builder.product(variant, product, bindings))
     }
 
     fn record(
         &self,
-        device: &Device,
+        device: &GpuDevice,
         kernel: &str,
         step: &Step,
         record: impl FnOnce(&mut Builder, &[BufferRange]),
@@ -284,7 +284,7 @@ impl Case {
     /// Compares the results of a kernel with its twin's.
     fn check<P: Pod + Debug>(
         &self,
-        device: &Device,
+        device: &GpuDevice,
         kernel: &str,
         (params, step): (&P, &Step),
         invocations: u32,
@@ -297,7 +297,7 @@ impl Case {
     }
 
     /// Compares the results of variants of `product` with the twin's.
-    fn check_variants(&self, device: &Device, (product, which): (&Product, Variants), step: &Step, tolerance: f64) {
+    fn check_variants(&self, device: &GpuDevice, (product, which): (&Product, Variants), step: &Step, tolerance: f64) {
         for variant in variants(device, product, which) {
             for (found, expected) in self.launch_variant(device, &variant, product, step).iter().zip(&self.expected) {
                 assert_close(&format!("{} {product:?}", variant.kernel), found, expected, tolerance);
@@ -309,7 +309,7 @@ impl Case {
 /// Runs `kernel` once and returns its storage buffers afterwards. `buffers` are in binding order. Buffers of the stored
 /// type are passed as f32, even if the device stores f16.
 fn launch<P: Pod>(
-    device: &Device,
+    device: &GpuDevice,
     kernel: &str,
     params: &P,
     step: &Step,
@@ -321,7 +321,7 @@ fn launch<P: Pod>(
 
 /// Like [`launch`]; `record` records the launch.
 fn run(
-    device: &Device,
+    device: &GpuDevice,
     kernel: &str,
     step: &Step,
     buffers: &[&[u8]],

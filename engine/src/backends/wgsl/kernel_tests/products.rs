@@ -10,7 +10,7 @@ use super::{
     ACTIVATIONS, Case, Variants, bytes, double, dropout_after, floats, launch, numbers, on_shapes_with, step,
     test_variants, with_device, with_epilogue,
 };
-use crate::backends::wgsl::device::Device;
+use crate::backends::wgsl::device::GpuDevice;
 
 /// Checks products of random shapes, then of `others`.
 fn check_shapes<S: Strategy>(
@@ -19,7 +19,7 @@ fn check_shapes<S: Strategy>(
     others: impl IntoIterator<Item = S::Value> + Clone,
     product: impl Fn(S::Value) -> Product,
 ) {
-    let check = |device: &Device, shape| check(device, which, &product(shape));
+    let check = |device: &GpuDevice, shape| check(device, which, &product(shape));
     with_device(|device| {
         on_shapes_with(device, &shapes, &check);
         others.clone().into_iter().for_each(|shape| check(device, shape));
@@ -27,7 +27,7 @@ fn check_shapes<S: Strategy>(
 }
 
 /// Compares variants of a product with the twin.
-fn check(device: &Device, which: Variants, product: &Product) {
+fn check(device: &GpuDevice, which: Variants, product: &Product) {
     let (rows, epilogue) = match &product.params {
         Params::Dense(p) => (p.rows, p.epilogue),
         Params::Conv2d(p) => (p.rows, p.epilogue),

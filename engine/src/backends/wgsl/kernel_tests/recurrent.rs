@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use shaders::params::{Epilogue, Recurrent, activation};
 use shaders::reference::RecurrentSteps;
 
-use super::super::device::Device;
+use super::super::device::GpuDevice;
 use super::super::products::{Params, Pass, Product, recurrent};
 use super::{
     Case, Variants, assert_close, double, numbers, on_shapes_with, single, step, storable, stored_on_the_way,
@@ -71,7 +71,7 @@ impl RecurrentCase {
     }
 
     /// Compares the buffers that variants write with the twin's.
-    fn check(&self, device: &Device, (product, which): (&Product, Variants), params: &Recurrent) {
+    fn check(&self, device: &GpuDevice, (product, which): (&Product, Variants), params: &Recurrent) {
         for variant in variants(device, product, which) {
             let found = self.case.launch_variant(device, &variant, product, &step(params.sequences));
             for ((name, expected), found) in self.names.iter().zip(&self.case.expected).zip(found) {
@@ -144,7 +144,7 @@ fn backward(cell: Cell, params: &Recurrent, with_gradient: u32, rest: f32) -> Re
     }
 }
 
-fn check_passes(device: &Device, which: Variants, cell: Cell, shape: (u32, u32, u32)) {
+fn check_passes(device: &GpuDevice, which: Variants, cell: Cell, shape: (u32, u32, u32)) {
     let params = layer(cell, shape);
     let product = |pass| Product { pass, params: Params::Recurrent(cell, params) };
     forward(cell, &params).check(device, (&product(Pass::Forward), which), &params);
@@ -152,7 +152,7 @@ fn check_passes(device: &Device, which: Variants, cell: Cell, shape: (u32, u32, 
 }
 
 /// Checks that gradients are exactly zero in sequences whose last state has the gradient `rest`, none or a tiny one.
-fn check_sequences_with_the_gradient(device: &Device, which: Variants, cell: Cell, rest: f32) {
+fn check_sequences_with_the_gradient(device: &GpuDevice, which: Variants, cell: Cell, rest: f32) {
     let with_gradient = 5;
     let params = layer(cell, (9, 4, 6));
     let product = Product { pass: Pass::InputGradient, params: Params::Recurrent(cell, params) };
@@ -169,7 +169,7 @@ fn check_sequences_with_the_gradient(device: &Device, which: Variants, cell: Cel
 
 fn check_layers(which: Variants) {
     with_device(|device| {
-        let check = |device: &Device, shape| CELLS.iter().for_each(|&cell| check_passes(device, which, cell, shape));
+        let check = |device: &GpuDevice, shape| CELLS.iter().for_each(|&cell| check_passes(device, which, cell, shape));
         on_shapes_with(device, &shapes(), &check);
         for units in [131, 259, 512, 530] {
             check(device, (3, 3, units));

@@ -9,7 +9,7 @@ use shaders::params::{
 };
 use shaders::reference as twin;
 
-use super::super::device::Device;
+use super::super::device::GpuDevice;
 use super::{
     Case, STORED, assert_close, bytes, double, floats, launch, numbers, on_shapes, on_shapes_in_every_mode,
     on_shapes_with, step, storable, uniform, with_device,
@@ -89,7 +89,7 @@ fn update(params: &Optimizer, step: &Step) -> twin::Update<'static, f64> {
 }
 
 /// Compares `kernel` with its twin. `rule` has its parameters except for the size of the arenas.
-fn check(device: &Device, kernel: &str, rule: Optimizer, states: u32, twin: Twin) {
+fn check(device: &GpuDevice, kernel: &str, rule: Optimizer, states: u32, twin: Twin) {
     on_shapes_with(device, &(1u32..9), &|device, blocks| {
         let params = Optimizer { elements: blocks * BLOCK_ELEMENTS, gradient_scale: 0.25, ..rule };
         let multipliers = multipliers(blocks);
@@ -185,12 +185,12 @@ fn gradients_are_clipped_by_their_global_norm() {
 
 const RESULTS: [StepResult; 3] = [StepResult { loss: 1.5, correct: 3, mark: 7 }; 3];
 
-fn round_params(device: &Device, elements: u32) -> RoundWeights {
+fn round_params(device: &GpuDevice, elements: u32) -> RoundWeights {
     RoundWeights { elements, largest: device.stored().largest(), ..RoundWeights::default() }
 }
 
 /// Rounds `weights` after the second of three steps, and returns them with the results of the steps.
-fn launch_round_weights(device: &Device, weights: &[f32]) -> (Vec<f32>, Vec<StepResult>) {
+fn launch_round_weights(device: &GpuDevice, weights: &[f32]) -> (Vec<f32>, Vec<StepResult>) {
     let elements = u32::try_from(weights.len()).unwrap();
     let stored = vec![9.0f32; weights.len()];
     let buffers = [bytes(weights), bytes(&stored), bytes(&RESULTS)];

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use results::kernels::Timing;
+use results::kernels::KernelTiming;
 use shaders::params::Step;
 
 use super::super::builder::Builder;
-use super::super::device::Device;
+use super::super::device::GpuDevice;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
 use super::super::pace::Pace;
@@ -33,7 +33,7 @@ pub(super) const MIN_WINDOWS: usize = 3;
 /// Open device with a clock.
 #[derive(Clone)]
 pub(super) struct Lab {
-    pub(super) device: Rc<Device>,
+    pub(super) device: Rc<GpuDevice>,
     pub(super) clock: Rc<dyn Clock>,
 }
 
@@ -124,7 +124,7 @@ impl Bench {
     }
 
     /// Measures windows after warming up.
-    pub(super) async fn timing(&mut self) -> Result<Timing> {
+    pub(super) async fn timing(&mut self) -> Result<KernelTiming> {
         let timing = self.timing_with_gauge(f64::INFINITY, &mut None, &mut Unobserved).await?;
         Ok(timing.expect("an unobserved measurement is never canceled"))
     }
@@ -137,7 +137,7 @@ impl Bench {
         budget_seconds: f64,
         gauge: &mut Option<Box<dyn Gauge>>,
         observer: &mut dyn Observer<Event>,
-    ) -> Result<Option<Timing>> {
+    ) -> Result<Option<KernelTiming>> {
         let (lab, latency) = (self.lab.clone(), self.latency);
         let participants = vec![Participant::new(super::super::NAME, Some(self))];
         let mut contest = Contest { participants, gauge, clock: lab.clock.as_ref(), observer };
@@ -146,12 +146,12 @@ impl Bench {
         contest.run(ContestRules { window_seconds, budget_seconds, fewest_rounds, most_rounds }).await;
         match contest.participants.remove(0) {
             Participant { ended: Some(error), .. } => Err(error),
-            Participant { windows, .. } => Ok(Timing::of(windows)),
+            Participant { windows, .. } => Ok(KernelTiming::of(windows)),
         }
     }
 
     /// Measures round trips: windows of submissions that each wait for the previous one.
-    pub(super) async fn round_trips(&mut self) -> Result<Timing> {
+    pub(super) async fn round_trips(&mut self) -> Result<KernelTiming> {
         let Lab { device, clock } = &self.lab.clone();
         let mut windows = Vec::new();
         // The first window warms up.
@@ -166,7 +166,7 @@ impl Bench {
             windows.push(window);
         }
         windows.remove(0);
-        Ok(Timing::of(windows).expect("there are windows"))
+        Ok(KernelTiming::of(windows).expect("there are windows"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Dense layers and convolutions in DeepBench's sizes.
 
-use results::kernels::{Pass, Suite};
+use results::kernels::{KernelSuite, Pass};
 use shaders::params::{Conv2d, Dense};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
@@ -35,7 +35,7 @@ pub(super) fn matrix_products(emulated: bool) -> Vec<LayerPass> {
     let passes = |(units, rows, inputs)| {
         let size = format!("{units} × {rows} × {inputs}");
         Pass::ALL.map(|pass| {
-            MeasuredLayer::dense(units, rows, inputs).matrix_product(Suite::Gemm, size.clone(), pass, emulated)
+            MeasuredLayer::dense(units, rows, inputs).matrix_product(KernelSuite::Gemm, size.clone(), pass, emulated)
         })
     };
     MATRIX_SIZES.into_iter().flat_map(passes).collect()
@@ -142,7 +142,7 @@ impl MeasuredLayer {
     }
 
     /// Creates a pass with the kernels of dense layers.
-    pub(super) fn matrix_product(self, suite: Suite, size: String, pass: Pass, emulated: bool) -> LayerPass {
+    pub(super) fn matrix_product(self, suite: KernelSuite, size: String, pass: Pass, emulated: bool) -> LayerPass {
         let Conv2d { rows, input_channels: inputs, output_channels: outputs, part_stride, bias_offset, .. } =
             self.params;
         let rows_per_part = rows_per_part_of_product(rows, [inputs, outputs], emulated);
@@ -163,10 +163,10 @@ impl MeasuredLayer {
         let is_raw_data = pass == Pass::InputGradient && !input_channels.is_multiple_of(CHANNEL_ALIGNMENT);
         let impossible = is_raw_data.then_some("raw data has no gradient");
         let product = Product { pass, params: Params::Conv2d(params) };
-        LayerPass { impossible, ..self.pass(Suite::Conv, size, product, emulated) }
+        LayerPass { impossible, ..self.pass(KernelSuite::Conv, size, product, emulated) }
     }
 
-    fn pass(self, suite: Suite, size: String, product: Product, emulated: bool) -> LayerPass {
+    fn pass(self, suite: KernelSuite, size: String, product: Product, emulated: bool) -> LayerPass {
         let [x, weights, dy] = self.operands();
         let (operands, results) = match product.pass {
             Pass::Forward => (vec![x, weights, Operand::zeros(1, dy.columns), Operand::zeros(dy.rows, dy.columns)], dy),

@@ -16,7 +16,7 @@ use async_recursion::async_recursion;
 use results::Precision;
 use std::rc::Rc;
 
-use super::device::Device;
+use super::device::GpuDevice;
 use super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
@@ -27,14 +27,15 @@ pub use peaks::Gauge;
 use product::{LayerPass, ProductRates};
 pub use profile::{Cost, Launch, Profile, profile};
 pub use results::kernels::{
-    Difference, Entry, Figures, KernelReport, Outcome, Pass, Peak, Peaks, Suite, Timing, Tried, Unit,
+    Difference, Entry, KernelFigures, KernelOutcome, KernelReport, KernelSuite, KernelTiming, Pass, Peak, PeakUnit,
+    Peaks, Tried,
 };
 
 /// Suites to measure, with the budget per entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// Suites to measure. Suites of products include the arithmetic peak, which they need.
-    pub suites: Vec<Suite>,
+    pub suites: Vec<KernelSuite>,
     /// Time limit per entry. Entries whose minimum number of repetitions would exceed it are skipped.
     pub budget_seconds: f64,
     /// Memory limit per entry. Entries that would exceed it are skipped.
@@ -53,7 +54,7 @@ pub async fn measure(
     request: &Request,
     observer: &mut dyn Observer<Event>,
 ) -> Result<KernelReport> {
-    let device = Rc::new(Device::open(choice, Precision::F32, &[]).await?);
+    let device = Rc::new(GpuDevice::open(choice, Precision::F32, &[]).await?);
     observer.event(&Event::Opened { adapter: device.adapter().clone() });
     let emulated = device.adapter().software;
     let products: Vec<LayerPass> = request.suites.iter().flat_map(|suite| products(*suite, emulated)).collect();
@@ -107,17 +108,17 @@ impl Announcer<'_> {
     }
 }
 
-fn products(suite: Suite, emulated: bool) -> Vec<LayerPass> {
+fn products(suite: KernelSuite, emulated: bool) -> Vec<LayerPass> {
     match suite {
-        Suite::Arithmetic | Suite::Memory | Suite::Launch => Vec::new(),
-        Suite::Gemm => layers::matrix_products(emulated),
-        Suite::Conv => layers::convolutions(emulated),
-        Suite::Rnn => recurrent::products(emulated),
+        KernelSuite::Arithmetic | KernelSuite::Memory | KernelSuite::Launch => Vec::new(),
+        KernelSuite::Gemm => layers::matrix_products(emulated),
+        KernelSuite::Conv => layers::convolutions(emulated),
+        KernelSuite::Rnn => recurrent::products(emulated),
     }
 }
 
 /// Returns the distinct sizes of a suite, in the order of measurement.
-pub fn sizes(suite: Suite) -> Vec<String> {
+pub fn sizes(suite: KernelSuite) -> Vec<String> {
     let mut sizes: Vec<String> = products(suite, false).into_iter().map(|product| product.size).collect();
     sizes.dedup();
     sizes

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use results::Precision;
-use results::kernels::{Peak, Peaks, Suite, Timing, Tried, Unit};
+use results::kernels::{KernelSuite, KernelTiming, Peak, PeakUnit, Peaks, Tried};
 use shaders::params::{PEAK_FMAS, PeakFma, PeakStream};
 
-use super::super::device::Device;
+use super::super::device::GpuDevice;
 use super::lab::{Bench, Lab, Work};
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
@@ -46,16 +46,16 @@ pub(super) enum PeakKind {
     RoundTrip,
 }
 
-pub(super) fn wanted(suites: &[Suite]) -> Vec<PeakKind> {
-    let has = |any: &[Suite]| any.iter().any(|suite| suites.contains(suite));
+pub(super) fn wanted(suites: &[KernelSuite]) -> Vec<PeakKind> {
+    let has = |any: &[KernelSuite]| any.iter().any(|suite| suites.contains(suite));
     let mut kinds = Vec::new();
-    if has(&[Suite::Arithmetic, Suite::Gemm, Suite::Conv, Suite::Rnn]) {
+    if has(&[KernelSuite::Arithmetic, KernelSuite::Gemm, KernelSuite::Conv, KernelSuite::Rnn]) {
         kinds.push(PeakKind::Arithmetic);
     }
-    if has(&[Suite::Memory]) {
+    if has(&[KernelSuite::Memory]) {
         kinds.extend([PeakKind::Copy, PeakKind::Read]);
     }
-    if has(&[Suite::Launch]) {
+    if has(&[KernelSuite::Launch]) {
         kinds.extend([PeakKind::Launches, PeakKind::RoundTrip]);
     }
     kinds
@@ -94,18 +94,18 @@ impl PeakKind {
             Self::Launches => {
                 let timing = lab.set_up(launches(LAUNCHES)).await?.timing().await?;
                 let variant = format!("{LAUNCHES} in a row, each of 64 invocations");
-                self.peak(Unit::LaunchesPerSecond, f64::from(LAUNCHES), variant, timing, Vec::new())
+                self.peak(PeakUnit::LaunchesPerSecond, f64::from(LAUNCHES), variant, timing, Vec::new())
             }
             Self::RoundTrip => {
                 let timing = lab.set_up(launches(1)).await?.round_trips().await?;
-                self.peak(Unit::Seconds, 1.0, "one launch of 64 invocations".to_owned(), timing, Vec::new())
+                self.peak(PeakUnit::Seconds, 1.0, "one launch of 64 invocations".to_owned(), timing, Vec::new())
             }
         };
         Ok((peak, None))
     }
 
-    fn peak(self, unit: Unit, work: f64, variant: String, timing: Timing, tried: Vec<Tried>) -> Peak {
-        let value = if unit == Unit::Seconds { timing.seconds } else { work / timing.seconds };
+    fn peak(self, unit: PeakUnit, work: f64, variant: String, timing: KernelTiming, tried: Vec<Tried>) -> Peak {
+        let value = if unit == PeakUnit::Seconds { timing.seconds } else { work / timing.seconds };
         Peak { title: self.title().to_owned(), unit, value, variant, work_per_repetition: work, timing, tried }
     }
 
@@ -131,7 +131,7 @@ impl PeakKind {
             let variant = format!("{invocations} invocations, arrays of {} MiB", bytes >> 20);
             trials.consider(bench, self.stream_bytes(bytes), variant).await?;
         }
-        Ok(trials.measure_best(self, Unit::BytesPerSecond).await?.0)
+        Ok(trials.measure_best(self, PeakUnit::BytesPerSecond).await?.0)
     }
 
     /// Returns the number of bytes that one pass over an array of `bytes` moves.
@@ -187,7 +187,7 @@ async fn arithmetic(lab: &Lab) -> Result<(Peak, Gauge)> {
             }
         }
     }
-    let (peak, bench) = trials.measure_best(PeakKind::Arithmetic, Unit::FlopsPerSecond).await?;
+    let (peak, bench) = trials.measure_best(PeakKind::Arithmetic, PeakUnit::FlopsPerSecond).await?;
     let (flops, repetitions) = (peak.work_per_repetition, peak.timing.windows[0].repetitions);
     Ok((peak, Gauge { bench, flops, repetitions, copying: None }))
 }
@@ -212,7 +212,7 @@ impl Trials {
         Ok(trial)
     }
 
-    async fn measure_best(self, kind: PeakKind, unit: Unit) -> Result<(Peak, Bench)> {
+    async fn measure_best(self, kind: PeakKind, unit: PeakUnit) -> Result<(Peak, Bench)> {
         let (mut bench, work, Tried { variant, .. }) = self.best.expect("there are candidates");
         let timing = bench.timing().await?;
         Ok((kind.peak(unit, work, variant, timing, self.tried), bench))
@@ -231,7 +231,7 @@ pub struct Gauge {
 
 impl Gauge {
     /// Finds the fastest kernel on an open device, and allocates the arrays to copy if they fit.
-    pub(crate) async fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Result<Self> {
+    pub(crate) async fn on(device: Rc<GpuDevice>, clock: Rc<dyn Clock>) -> Result<Self> {
         let lab = Lab { device, clock };
         let (_, gauge) = arithmetic(&lab).await?;
         let copying = match lab.set_up(PeakKind::Copy.stream_work(GAUGED_ARRAY_BYTES, GAUGED_INVOCATIONS)).await {
@@ -247,7 +247,7 @@ impl Gauge {
     /// # Errors
     /// No matching adapter, and a device that refuses a request or is lost.
     pub async fn open(choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Self> {
-        let device = Rc::new(Device::open(choice, Precision::F32, &[]).await?);
+        let device = Rc::new(GpuDevice::open(choice, Precision::F32, &[]).await?);
         Ok(arithmetic(&Lab { device, clock }).await?.1)
     }
 }
@@ -272,9 +272,9 @@ mod tests {
 
     #[test]
     fn products_need_the_arithmetic_peak_but_launches_do_not() {
-        assert_eq!(wanted(&[Suite::Gemm]), [PeakKind::Arithmetic]);
-        assert_eq!(wanted(&[Suite::Rnn]), [PeakKind::Arithmetic]);
-        assert_eq!(wanted(&[Suite::Launch]), [PeakKind::Launches, PeakKind::RoundTrip]);
-        assert_eq!(wanted(&Suite::ALL).len(), 5);
+        assert_eq!(wanted(&[KernelSuite::Gemm]), [PeakKind::Arithmetic]);
+        assert_eq!(wanted(&[KernelSuite::Rnn]), [PeakKind::Arithmetic]);
+        assert_eq!(wanted(&[KernelSuite::Launch]), [PeakKind::Launches, PeakKind::RoundTrip]);
+        assert_eq!(wanted(&KernelSuite::ALL).len(), 5);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use results::kernels::{Difference, Entry, Figures, Outcome, Pass, Suite};
+use results::kernels::{Difference, Entry, KernelFigures, KernelOutcome, KernelSuite, Pass};
 
 use super::super::plan::weight_gradient::sum_of_parts;
 use super::super::products::Product;
@@ -29,7 +29,7 @@ const BUDGET_SHARE: f64 = 1.0 / (3 + MIN_WINDOWS) as f64;
 
 /// One pass of a layer with one size.
 pub(super) struct LayerPass {
-    pub(super) suite: Suite,
+    pub(super) suite: KernelSuite,
     pub(super) size: String,
     pub(super) flops: u64,
     pub(super) product: Product,
@@ -91,7 +91,7 @@ impl LayerPass {
 pub(super) struct ProductRates {
     peak: Option<f64>,
     gauge: Option<Box<dyn Gauge>>,
-    reached: HashMap<(Suite, Pass), f64>,
+    reached: HashMap<(KernelSuite, Pass), f64>,
 }
 
 impl ProductRates {
@@ -127,7 +127,7 @@ pub(super) async fn measure(
             choices.tune(&lab.device, lab.clock.as_ref(), &[product.product]).await?;
             variant = choices.pick(&product.product);
             match attempt(lab, product, &variant, request.budget_seconds, &mut rates.gauge, observer).await {
-                Err(EngineError::OutOfMemory { .. }) => Outcome::Skipped { reason: OUT_OF_MEMORY.to_owned() },
+                Err(EngineError::OutOfMemory { .. }) => KernelOutcome::Skipped { reason: OUT_OF_MEMORY.to_owned() },
                 result => result?,
             }
         }
@@ -147,20 +147,20 @@ pub(super) async fn measure(
 }
 
 /// Returns the reason for skipping a product, if any.
-fn obstacle(lab: &Lab, product: &LayerPass, request: &Request, rates: &ProductRates) -> Option<Outcome> {
+fn obstacle(lab: &Lab, product: &LayerPass, request: &Request, rates: &ProductRates) -> Option<KernelOutcome> {
     if let Some(reason) = product.impossible {
-        return Some(Outcome::Skipped { reason: reason.to_owned() });
+        return Some(KernelOutcome::Skipped { reason: reason.to_owned() });
     }
     let does_not_fit = |what: &str, needed_bytes, allowed_bytes| {
         let what = what.to_owned();
-        (needed_bytes > allowed_bytes).then_some(Outcome::DoesNotFit { what, needed_bytes, allowed_bytes })
+        (needed_bytes > allowed_bytes).then_some(KernelOutcome::DoesNotFit { what, needed_bytes, allowed_bytes })
     };
     let largest = product.buffers().max().unwrap_or(0);
     let too_large = does_not_fit("a buffer on this device", largest, lab.device.largest_binding_bytes());
     let too_slow = || {
         let allowed_seconds = request.budget_seconds * BUDGET_SHARE;
         let predicted_seconds = rates.predicted_seconds(product)?;
-        let outcome = Outcome::TooSlow { predicted_seconds, allowed_seconds };
+        let outcome = KernelOutcome::TooSlow { predicted_seconds, allowed_seconds };
         (predicted_seconds > allowed_seconds).then_some(outcome)
     };
     too_large
@@ -175,7 +175,7 @@ async fn attempt(
     budget_seconds: f64,
     gauge: &mut Option<Box<dyn Gauge>>,
     observer: &mut dyn Observer<Event>,
-) -> Result<Outcome> {
+) -> Result<KernelOutcome> {
     let mut bench = lab.set_up(product.work(variant)).await?;
     bench.window(1).await?;
     for &at in &product.checked {
@@ -184,16 +184,16 @@ async fn attempt(
         // A comparison with NaN is false, so it fails.
         let close = (found - expected.value).abs() <= tolerance;
         if !close {
-            return Ok(Outcome::Wrong(Difference { at, found, expected: expected.value }));
+            return Ok(KernelOutcome::Wrong(Difference { at, found, expected: expected.value }));
         }
     }
     let Some(timing) = bench.timing_with_gauge(budget_seconds, gauge, observer).await? else {
-        return Ok(Outcome::Cancelled);
+        return Ok(KernelOutcome::Cancelled);
     };
     let flops = product.flops as f64;
     let flops_per_second = flops / timing.seconds;
     let (peak_flops_per_second, peak_share) = median_peaks(&timing.windows, flops);
-    Ok(Outcome::Measured(Figures { flops_per_second, peak_flops_per_second, peak_share, timing }))
+    Ok(KernelOutcome::Measured(KernelFigures { flops_per_second, peak_flops_per_second, peak_share, timing }))
 }
 
 /// Returns the indices of the first and last result, and of random ones in between.

@@ -4,7 +4,7 @@ use async_recursion::async_recursion;
 use results::{Adapter, Precision};
 use serde::Serialize;
 
-use super::super::device::Device;
+use super::super::device::GpuDevice;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
 use super::super::plan::{Contents, Plan, TrainingSetup};
@@ -69,10 +69,10 @@ pub async fn profile(
     job: &TrainingJob,
     launch_seconds: f64,
 ) -> Result<Profile> {
-    let device = Device::open(choice, Precision::F32, &[]).await?;
+    let device = GpuDevice::open(choice, Precision::F32, &[]).await?;
     let mut choices = Choices::new(device.abilities);
     let largest_binding = device.largest_binding_bytes();
-    let products = Plan::new(job, TrainingSetup::STANDARD, largest_binding, &choices)?.products;
+    let products = Plan::new(job, TrainingSetup::STANDARD, largest_binding, &choices)?.products();
     choices.tune(&device, clock, &products).await?;
     let plan = Plan::new(job, TrainingSetup::STANDARD, largest_binding, &choices)?;
     let contents = Contents { job, tensors: &plan.tensors };
@@ -87,42 +87,35 @@ pub async fn profile(
     // Running whole steps first also fills the inputs of the individual launches.
     let step = profiler.cost(&plan.training, 4.0 * launch_seconds).await?;
     let mut launches = Vec::with_capacity(plan.training.dispatches.len());
-    let mut products = plan.products.iter();
     for dispatch in &plan.training.dispatches {
         let recording = Recording { dispatches: vec![dispatch.clone()], exchanges: Vec::new() };
         let cost = profiler.cost(&recording, launch_seconds).await?;
-        launches.push(launch(dispatch, &mut products, cost));
+        launches.push(describe(dispatch, cost));
     }
     let (adapter, batch_size) = (device.adapter().clone(), job.batches.batch_size);
     Ok(Profile { schema_version: SCHEMA_VERSION, adapter, batch_size, step, launches })
 }
 
-/// Describes a launch, with its product if it has one. `products` are the remaining products, in launch order.
-fn launch<'a>(dispatch: &Dispatch, products: &mut (impl Iterator<Item = &'a Product> + Clone), cost: Cost) -> Launch {
-    let kernel = dispatch.kernel.name;
-    let product = products.clone().next();
-    let product = product.filter(|product| product.variants().iter().any(|variant| variant.kernel == kernel));
-    let mut launch = Launch {
-        kernel,
-        size: String::new(),
-        flops: 0,
+/// Describes a launch, with its product if it has one.
+fn describe(dispatch: &Dispatch, cost: Cost) -> Launch {
+    let size = |product: &Product| {
+        let extents = product.extents();
+        let parts = if extents.parts > 1 { format!(" in {} parts", extents.parts) } else { String::new() };
+        format!("{} × {} × {}{parts}", extents.rows, extents.columns, extents.depth)
+    };
+    Launch {
+        kernel: dispatch.kernel.name,
+        size: dispatch.product.as_ref().map(size).unwrap_or_default(),
+        flops: dispatch.product.as_ref().map_or(0, Product::flops),
         bytes: dispatch.bindings.iter().map(|range| range.bytes).sum(),
         workgroups: dispatch.workgroups.iter().map(|&count| u64::from(count)).product(),
         cost,
-    };
-    if let Some(product) = product {
-        products.next();
-        let extents = product.extents();
-        let size = format!("{} × {} × {}", extents.rows, extents.columns, extents.depth);
-        launch.size = if extents.parts > 1 { format!("{size} in {} parts", extents.parts) } else { size };
-        launch.flops = product.flops();
     }
-    launch
 }
 
 /// Timer for launches.
 struct Profiler<'a> {
-    device: &'a Device,
+    device: &'a GpuDevice,
     clock: &'a dyn Clock,
     processor: Option<&'a dyn Clock>,
     buffers: &'a Buffers,
@@ -167,32 +160,5 @@ impl Cost {
     fn least(self, other: Self) -> Self {
         let processor = self.processor_seconds.zip(other.processor_seconds).map(|(a, b)| a.min(b));
         Self { seconds: self.seconds.min(other.seconds), processor_seconds: processor }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::super::products::{Pass, dense};
-    use super::*;
-
-    #[test]
-    fn launches_get_their_products_in_order() {
-        let product = |rows| dense(Pass::Forward, rows, 8, 12);
-        let products = [product(5), product(7)];
-        let cost = Cost { seconds: 1.0, processor_seconds: None };
-        let dispatch = |name| Dispatch {
-            kernel: shaders::kernel(name).unwrap(),
-            constants: Vec::new(),
-            params_offset_bytes: 0,
-            bindings: Vec::new(),
-            workgroups: [3, 2],
-            operations: 0,
-        };
-        let mut rest = products.iter();
-        let mut next = |name| launch(&dispatch(name), &mut rest, cost);
-        let sizes = [next("dense_forward_subgroup"), next("sgd"), next("dense_forward")];
-        assert_eq!(sizes.each_ref().map(|launch| launch.size.as_str()), ["5 × 12 × 8", "", "7 × 12 × 8"]);
-        assert_eq!(sizes.each_ref().map(|launch| launch.flops), [960, 0, 1344]);
-        assert_eq!(sizes[1].workgroups, 6);
     }
 }

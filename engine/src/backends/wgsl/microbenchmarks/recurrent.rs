@@ -9,7 +9,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use results::kernels::{Pass, Suite};
+use results::kernels::{KernelSuite, Pass};
 use shaders::params::{Epilogue, Recurrent, Step};
 use shaders::reference::RecurrentSteps;
 
@@ -118,7 +118,7 @@ impl RecurrentLayer {
         if pass == Pass::WeightGradient {
             // A matrix product over all steps.
             let layer = MeasuredLayer::dense(self.gate_columns(), sequences * steps, stored_units);
-            return LayerPass { flops, impossible, ..layer.matrix_product(Suite::Rnn, size, pass, emulated) };
+            return LayerPass { flops, impossible, ..layer.matrix_product(KernelSuite::Rnn, size, pass, emulated) };
         }
         let operands = self.operands(pass);
         // A forward pass is checked by its last hidden states, unless that would take too many steps.
@@ -150,7 +150,7 @@ impl RecurrentLayer {
             PlainSum { value: results[place], magnitude: f64::abs(results[place]) }
         };
         LayerPass {
-            suite: Suite::Rnn,
+            suite: KernelSuite::Rnn,
             size,
             flops,
             product: Product { pass, params: Params::Recurrent(self.cell, self.params) },

@@ -43,7 +43,7 @@ impl measure::Gauge for GigaflopGauge {
     }
 }
 
-fn device() -> Option<Rc<Device>> {
+fn device() -> Option<Rc<GpuDevice>> {
     any_device(&[]).map(Rc::new)
 }
 
@@ -51,7 +51,7 @@ fn request(budget_seconds: f64) -> Request {
     Request { suites: Vec::new(), budget_seconds, budget_bytes: 64 << 20 }
 }
 
-fn outcome(device: &Rc<Device>, product: &LayerPass, budget_seconds: f64) -> Outcome {
+fn outcome(device: &Rc<GpuDevice>, product: &LayerPass, budget_seconds: f64) -> KernelOutcome {
     let entry = pollster::block_on(async {
         let lab = Lab { device: Rc::clone(device), clock: Rc::new(SteppingClock::default()) };
         let mut rates = ProductRates::new(Some(1e9), Some(Box::new(GigaflopGauge)));
@@ -77,7 +77,7 @@ fn small_products() -> Vec<LayerPass> {
 }
 
 fn matrix_product([units, rows, inputs]: [u32; 3], pass: Pass) -> LayerPass {
-    MeasuredLayer::dense(units, rows, inputs).matrix_product(Suite::Gemm, String::new(), pass, true)
+    MeasuredLayer::dense(units, rows, inputs).matrix_product(KernelSuite::Gemm, String::new(), pass, true)
 }
 
 #[test]
@@ -87,14 +87,14 @@ fn correct_products_are_timed() {
         // The minimum number of windows already exceeds this budget. It is odd, so that the median rate belongs to the
         // median time.
         match outcome(&device, &product, 0.05) {
-            Outcome::Measured(Figures { flops_per_second, peak_flops_per_second, peak_share, timing }) => {
+            KernelOutcome::Measured(KernelFigures { flops_per_second, peak_flops_per_second, peak_share, timing }) => {
                 assert_eq!(timing.windows.len(), 3, "{}: {timing:?}", product.title());
                 assert!(timing.windows.iter().all(|window| window.peak_flops_per_second == Some(1e9)));
                 assert_eq!(peak_flops_per_second, Some(1e9));
                 let share = peak_share.unwrap();
                 assert!((share * 1e9 / flops_per_second - 1.0).abs() < 1e-9, "{share} of {flops_per_second}");
             }
-            Outcome::Skipped { reason } => {
+            KernelOutcome::Skipped { reason } => {
                 assert!(reason.contains("raw data"), "{}: {reason}", product.title());
                 assert!(product.size.contains("×3 →") && product.product.pass == Pass::InputGradient);
             }
@@ -110,7 +110,7 @@ fn a_wrong_result_is_reported_instead_of_a_rate() {
     let product = LayerPass { plain: Box::new(wrong), ..matrix_product([8; 3], Pass::Forward) };
     let Some(device) = device() else { return };
     let outcome = outcome(&device, &product, 1.0);
-    let Outcome::Wrong(Difference { at: 0, found, expected }) = outcome else { panic!("{outcome:?}") };
+    let KernelOutcome::Wrong(Difference { at: 0, found, expected }) = outcome else { panic!("{outcome:?}") };
     assert!((expected - found - 0.01).abs() < 1e-5, "{found} {expected}");
 }
 
@@ -120,11 +120,11 @@ fn products_over_budget_are_skipped_with_both_numbers() {
     // The prediction assumes a fifth of 1 GFLOP/s.
     let Some(device) = device() else { return };
     let slow = outcome(&device, &product, 0.1);
-    let Outcome::TooSlow { predicted_seconds, allowed_seconds } = slow else { panic!("{slow:?}") };
+    let KernelOutcome::TooSlow { predicted_seconds, allowed_seconds } = slow else { panic!("{slow:?}") };
     assert!((predicted_seconds - 1.342).abs() < 1e-3 && (allowed_seconds - 0.1 / 6.0).abs() < 1e-9);
     let large = matrix_product([512, 1 << 16, 512], Pass::Forward);
     let large = outcome(&device, &large, 1e6);
-    let Outcome::DoesNotFit { needed_bytes, allowed_bytes, .. } = large else { panic!("{large:?}") };
+    let KernelOutcome::DoesNotFit { needed_bytes, allowed_bytes, .. } = large else { panic!("{large:?}") };
     assert!(needed_bytes > allowed_bytes && allowed_bytes <= 64 << 20, "{needed_bytes} of {allowed_bytes}");
 }
 
@@ -151,7 +151,7 @@ impl Observer<Event> for Listener {
 fn cancelled_runs_keep_finished_measurements() {
     let Some(device) = device() else { return };
     let choice = if device.adapter().software { AdapterChoice::Cpu } else { AdapterChoice::Any };
-    let request = Request { suites: vec![Suite::Launch], ..request(1.0) };
+    let request = Request { suites: vec![KernelSuite::Launch], ..request(1.0) };
     let mut listener = Listener { started: 0, cancel_after: 1 };
     let clock = Rc::new(RealClock(Instant::now()));
     let report = pollster::block_on(measure(&choice, clock, &request, &mut listener)).unwrap();
@@ -162,5 +162,5 @@ fn cancelled_runs_keep_finished_measurements() {
 
 #[test]
 fn matrix_products_have_thirteen_sizes() {
-    assert_eq!(sizes(Suite::Gemm).len(), 13);
+    assert_eq!(sizes(KernelSuite::Gemm).len(), 13);
 }

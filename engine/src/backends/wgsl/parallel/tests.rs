@@ -22,8 +22,8 @@ fn opening(devices: u32) -> Opening {
     Opening { devices: NonZero::new(devices), ..Opening::new(Precision::F32, &AdapterChoice::Cpu) }
 }
 
-/// Opens the software adapter as several logical devices, which exchange gradients during the backward pass or after it.
-/// Without one the test is skipped, or fails with `REQUIRE_GPU=1`.
+/// Opens the software adapter as several logical devices, which exchange gradients during the backward pass or after
+/// it. Without one the test is skipped, or fails with `REQUIRE_GPU=1`.
 fn logical_devices(devices: u32, overlap: Option<bool>) -> Option<Box<dyn Backend>> {
     let opening = Opening { overlap, ..opening(devices) };
     opened(pollster::block_on(open_with(NAME, &opening, Rc::new(Standstill))))
@@ -143,7 +143,7 @@ fn diverged_weights_are_found_before_the_next_test() {
 /// A clock that disconnects a device at one of its readings.
 struct PullsThePlug {
     readings_left: Cell<u32>,
-    device: Cell<Option<Rc<super::super::device::Device>>>,
+    device: Cell<Option<Rc<super::super::device::GpuDevice>>>,
 }
 
 impl Clock for PullsThePlug {

@@ -111,7 +111,7 @@ impl Planner<'_> {
             Some(Exchanging::Afterwards) => self.builder.exchange(gradients, gradients, Combination::Sum),
             Some(Exchanging::WhileComputing) => {
                 let parts = gradient_parts::parts(&self.tensors, gradients, self.builder.dispatches());
-                self.builder.exchange_parts(gradients, &parts);
+                self.builder.exchange_parts(&parts);
             }
         }
     }

@@ -4,10 +4,9 @@ use super::super::layout::TensorLayout;
 use super::super::recording::{BufferRange, Dispatch, GradientPart};
 
 /// Maximum number of parts if tensors are of similar size. Each part costs two more messages.
-const MAX_PARTS: u32 = 4;
-/// Minimum number of elements of a part before others: 256 KiB. Moving less takes no longer than an empty message
-/// (docs/SCALING.md).
-const MIN_ELEMENTS: u32 = 1 << 16;
+const MAX_PARTS: u64 = 4;
+/// Minimum size of a part before others. Moving less takes no longer than an empty message (docs/SCALING.md).
+const MIN_BYTES: u64 = 256 << 10;
 
 /// Divides the gradient arena of these launches into parts, in order of completion. Each part begins with a tensor, and
 /// together they cover the arena.
@@ -15,29 +14,27 @@ const MIN_ELEMENTS: u32 = 1 << 16;
 /// The backward pass begins with the last layers, which are the end of the arena. Li et al., "PyTorch Distributed: Experiences
 /// on Accelerating Data Parallel Training" (VLDB 13, 2020) gather gradients into buckets in the same order.
 pub(super) fn parts(tensors: &[TensorLayout], gradients: BufferRange, launches: &[Dispatch]) -> Vec<GradientPart> {
-    let elements = u32::try_from(gradients.bytes / 4).expect("offsets are as many bits");
-    let mut offsets: Vec<u32> = tensors.iter().map(|tensor| tensor.offset).collect();
+    let mut offsets: Vec<u64> = tensors.iter().map(|tensor| 4 * u64::from(tensor.offset)).collect();
     offsets.sort_unstable();
-    let mut end = elements;
+    let mut end = gradients.bytes;
     let mut blocks = Vec::new();
-    for offset in offsets.into_iter().rev() {
-        let range =
-            BufferRange { offset_bytes: 4 * u64::from(offset), bytes: 4 * u64::from(end - offset), ..gradients };
+    for offset_bytes in offsets.into_iter().rev() {
+        let range = BufferRange { offset_bytes, bytes: end - offset_bytes, ..gradients };
         let after = launches.iter().rposition(|launch| launch.bindings.iter().any(|bound| bound.overlaps(&range)));
-        blocks.push(GradientPart { offset, elements: end - offset, after: after.map_or(0, |launch| launch + 1) });
-        end = offset;
+        blocks.push(GradientPart { range, after: after.map_or(0, |launch| launch + 1) });
+        end = offset_bytes;
     }
-    join_blocks(&blocks, MIN_ELEMENTS.max(elements / MAX_PARTS))
+    join_blocks(&blocks, MIN_BYTES.max(gradients.bytes / MAX_PARTS))
 }
 
 /// Joins adjacent blocks, from last to first. A part ends when it is large enough and the next block is computed later.
-fn join_blocks(blocks: &[GradientPart], fewest_elements: u32) -> Vec<GradientPart> {
+fn join_blocks(blocks: &[GradientPart], fewest_bytes: u64) -> Vec<GradientPart> {
     let mut parts: Vec<GradientPart> = Vec::new();
     for block in blocks {
         match parts.last_mut() {
-            Some(part) if part.elements < fewest_elements || block.after <= part.after => {
-                part.offset = block.offset;
-                part.elements += block.elements;
+            Some(part) if part.range.bytes < fewest_bytes || block.after <= part.after => {
+                part.range.offset_bytes = block.range.offset_bytes;
+                part.range.bytes += block.range.bytes;
                 part.after = part.after.max(block.after);
             }
             _ => parts.push(*block),
@@ -50,18 +47,15 @@ fn join_blocks(blocks: &[GradientPart], fewest_elements: u32) -> Vec<GradientPar
 mod tests {
     use super::*;
 
-    /// Returns blocks from the end of an arena on, given their elements and the launches after which they are complete.
-    fn blocks(sizes: &[(u32, usize)]) -> Vec<GradientPart> {
-        let mut offset: u32 = sizes.iter().map(|(elements, _)| elements).sum();
-        let block = |&(elements, after): &(u32, usize)| {
-            offset -= elements;
-            GradientPart { offset, elements, after }
+    /// Joins blocks from the end of an arena on, given their bytes and the launches after which they are complete.
+    fn joined(sizes: &[(u64, usize)]) -> Vec<(u64, u64, usize)> {
+        let mut offset_bytes: u64 = sizes.iter().map(|(bytes, _)| bytes).sum();
+        let block = |&(bytes, after): &(u64, usize)| {
+            offset_bytes -= bytes;
+            GradientPart { range: BufferRange { buffer: 0, offset_bytes, bytes }, after }
         };
-        sizes.iter().map(block).collect()
-    }
-
-    fn joined(sizes: &[(u32, usize)]) -> Vec<(u32, u32, usize)> {
-        join_blocks(&blocks(sizes), 100).iter().map(|part| (part.offset, part.elements, part.after)).collect()
+        let parts = join_blocks(&sizes.iter().map(block).collect::<Vec<_>>(), 100);
+        parts.iter().map(|part| (part.range.offset_bytes, part.range.bytes, part.after)).collect()
     }
 
     #[test]

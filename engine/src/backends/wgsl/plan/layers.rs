@@ -23,11 +23,11 @@ impl Planner<'_> {
         params: &P,
         with_epilogue: impl FnOnce(Epilogue) -> P,
     ) {
-        if phase == LayerPhase::Backward {
-            self.pass_back(backward, stage, 0, with_epilogue);
-        } else {
-            self.map_inputs(forward, stage, params);
+        if phase != LayerPhase::Backward {
+            return self.map_inputs(forward, stage, params);
         }
+        let bindings = [self.output_gradient(stage), self.input_of(stage, 0)];
+        self.pass_back(backward, stage, 0, &bindings, with_epilogue);
     }
 
     /// Launches a kernel that computes a stage's output from its inputs, with four values per invocation.
@@ -38,40 +38,46 @@ impl Planner<'_> {
         self.builder.dispatch(kernel, params, &bindings, self.quads(y));
     }
 
-    /// Launches a kernel that computes an input's gradient from the output's, with four values per invocation.
-    fn pass_back<P: Pod>(&mut self, kernel: &str, stage: &Stage, input: usize, params: impl FnOnce(Epilogue) -> P) {
-        let (x, dy) = (self.input_of(stage, input), self.output_gradient(stage));
+    /// Launches a kernel that computes an input's gradient from what it reads, with four values per invocation.
+    fn pass_back<P: Pod>(
+        &mut self,
+        kernel: &str,
+        stage: &Stage,
+        input: usize,
+        read: &[BufferRange],
+        params: impl FnOnce(Epilogue) -> P,
+    ) {
         if let Some((dx, epilogue)) = self.input_gradient(stage, input) {
-            self.builder.dispatch(kernel, &params(epilogue), &[dy, x, dx], self.quads(dx));
+            self.builder.dispatch(kernel, &params(epilogue), &[read, &[dx]].concat(), self.quads(dx));
         }
     }
 
     pub(super) fn gelu(&mut self, stage: &Stage, phase: LayerPhase) {
-        let params = self.stages.elementwise_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).elementwise();
         let kernels = ["gelu_forward", "gelu_backward"];
         self.map_values(stage, phase, kernels, &params, |epilogue| Elementwise { epilogue, ..params });
     }
 
     pub(super) fn local_response(&mut self, stage: &Stage, phase: LayerPhase, radius: u32, constants: [f32; 3]) {
-        let params = self.stages.local_response_params(stage, radius, constants, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).local_response(radius, constants);
         let kernels = ["local_response_forward", "local_response_backward"];
         self.map_values(stage, phase, kernels, &params, |epilogue| LocalResponse { epilogue, ..params });
     }
 
     pub(super) fn sentence_sum(&mut self, stage: &Stage, phase: LayerPhase, words: u32) {
-        let params = self.stages.sentence_sum_params(stage, words, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).sentence_sum(words);
         let kernels = ["sentence_sum_forward", "sentence_sum_gradient"];
         self.map_values(stage, phase, kernels, &params, |epilogue| SentenceSum { epilogue, ..params });
     }
 
     pub(super) fn transpose(&mut self, stage: &Stage, phase: LayerPhase) {
-        let params = self.stages.transpose_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).transpose();
         let kernels = ["transpose_forward", "transpose_gradient"];
         self.map_values(stage, phase, kernels, &params, |epilogue| Transpose { epilogue, ..params });
     }
 
     pub(super) fn pool(&mut self, stage: &Stage, phase: LayerPhase, kind: PoolKind, window: SlidingWindow) {
-        let params = self.stages.pool_params(stage, window, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).pool(window);
         if kind == PoolKind::Average {
             let kernels = ["average_pool_forward", "average_pool_backward"];
             return self.map_values(stage, phase, kernels, &params, |epilogue| Pool { epilogue, ..params });
@@ -83,68 +89,63 @@ impl Planner<'_> {
             let y = self.output_of(stage);
             return self.builder.dispatch("max_pool_forward", &params, &[x, y, taps], self.quads(y));
         }
-        let dy = self.output_gradient(stage);
-        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
-            let params = Pool { epilogue, ..params };
-            self.builder.dispatch("max_pool_backward", &params, &[dy, taps, x, dx], self.quads(dx));
-        }
+        let bindings = [self.output_gradient(stage), taps, x];
+        self.pass_back("max_pool_backward", stage, 0, &bindings, |epilogue| Pool { epilogue, ..params });
     }
 
     pub(super) fn add(&mut self, stage: &Stage, phase: LayerPhase) {
-        let params = self.stages.add_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).add();
         if phase != LayerPhase::Backward {
             return self.map_inputs("add_forward", stage, &params);
         }
         for (input, repeats) in [(0, 1), (1, params.repeats)] {
-            self.pass_back("add_gradient", stage, input, |epilogue| Add { repeats, epilogue, ..params });
+            let bindings = [self.output_gradient(stage), self.input_of(stage, input)];
+            self.pass_back("add_gradient", stage, input, &bindings, |epilogue| Add { repeats, epilogue, ..params });
         }
     }
 
     pub(super) fn concatenate(&mut self, stage: &Stage, phase: LayerPhase) {
-        let params = self.stages.concatenate_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).concatenate();
         if phase != LayerPhase::Backward {
             return self.map_inputs("concatenate_forward", stage, &params);
         }
         for (input, of_second) in [(0, 0), (1, 1)] {
+            let bindings = [self.output_gradient(stage), self.input_of(stage, input)];
             let with = |epilogue| Concatenate { of_second, epilogue, ..params };
-            self.pass_back("concatenate_gradient", stage, input, with);
+            self.pass_back("concatenate_gradient", stage, input, &bindings, with);
         }
     }
 
     pub(super) fn pixel_products(&mut self, stage: &Stage, phase: LayerPhase) {
-        let params = self.stages.pixel_products_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).pixel_products();
         if phase != LayerPhase::Backward {
             return self.map_inputs("pixel_products_forward", stage, &params);
         }
-        let dy = self.output_gradient(stage);
         for (input, of_second) in [(0, 0), (1, 1)] {
             let [x, other] = [input, 1 - input].map(|input| self.input_of(stage, input));
-            if let Some((dx, epilogue)) = self.input_gradient(stage, input) {
-                let params = PixelProducts { of_second, epilogue, ..params };
-                self.builder.dispatch("pixel_products_gradient", &params, &[dy, other, x, dx], self.quads(dx));
-            }
+            let bindings = [self.output_gradient(stage), other, x];
+            let with = |epilogue| PixelProducts { of_second, epilogue, ..params };
+            self.pass_back("pixel_products_gradient", stage, input, &bindings, with);
         }
     }
 
     /// Uses the words' vectors as the pixels of a second factor, stored like weights that products read.
     pub(super) fn word_scores(&mut self, stage: &Stage, phase: LayerPhase) {
-        let params = self.stages.word_scores_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).word_scores();
         let (x, vectors) = (self.input_of(stage, 0), self.product_weight(stage, 0));
         if phase != LayerPhase::Backward {
             let y = self.output_of(stage);
             return self.builder.dispatch("pixel_products_forward", &params, &[x, vectors, y], self.quads(y));
         }
         let dy = self.output_gradient(stage);
-        let product = self.stages.word_vectors_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let product = self.sized(stage).word_vectors();
         self.product_gradient(stage.tensor, None, product, dy, x);
-        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
-            let params = PixelProducts { epilogue, ..params };
-            self.builder.dispatch("pixel_products_gradient", &params, &[dy, vectors, x, dx], self.quads(dx));
-        }
+        let with = |epilogue| PixelProducts { epilogue, ..params };
+        self.pass_back("pixel_products_gradient", stage, 0, &[dy, vectors, x], with);
     }
 
     pub(super) fn softmax_layer(&mut self, stage: &Stage, phase: LayerPhase, linear_start: bool) {
-        let params = self.stages.channel_softmax_params(stage, linear_start, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).channel_softmax(linear_start);
         let (x, pixels) = (self.input_of(stage, 0), u64::from(params.pixels));
         if phase != LayerPhase::Backward {
             let bindings = [x, self.output_of(stage)];
@@ -158,7 +159,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn embedding(&mut self, stage: &Stage, phase: LayerPhase, words: Words) {
-        let params = self.stages.embedding_params(stage, words, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).embedding(words);
         let ids = self.input_of(stage, 0);
         if phase != LayerPhase::Backward {
             let y = self.output_of(stage);
@@ -179,7 +180,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn position(&mut self, stage: &Stage, phase: LayerPhase) {
-        let params = self.stages.position_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).position();
         if phase != LayerPhase::Backward {
             let y = self.output_of(stage);
             let bindings = [self.input_of(stage, 0), self.weight(stage, 0), y];
@@ -193,12 +194,13 @@ impl Planner<'_> {
             let invocations = u64::from(parts.parts) * quads;
             planner.builder.dispatch("position_gradient", &params, &[dy, parts.output], invocations);
         });
-        let elementwise = self.stages.elementwise_params(stage, self.rows, CHANNEL_ALIGNMENT);
-        self.pass_back("pass_gradient", stage, 0, |epilogue| Elementwise { epilogue, ..elementwise });
+        let elementwise = self.sized(stage).elementwise();
+        let bindings = [dy, self.input_of(stage, 0)];
+        self.pass_back("pass_gradient", stage, 0, &bindings, |epilogue| Elementwise { epilogue, ..elementwise });
     }
 
     pub(super) fn attention(&mut self, stage: &Stage, phase: LayerPhase, heads: u32) {
-        let params = self.stages.attention_params(stage, heads, self.rows);
+        let params = self.sized(stage).attention(heads);
         let queries_of_sample = u64::from(params.heads) * u64::from(params.tokens);
         let queries = u64::from(params.rows) * queries_of_sample;
         let log_sum_exp = self.keep(stage, 0, "log of sums", 4 * queries_of_sample);
@@ -289,16 +291,13 @@ impl Planner<'_> {
         } else {
             sums
         };
-        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
-            let bias_offset = self.tensors[stage.tensor + 1].offset - self.tensors[stage.tensor].offset;
-            let params = BatchNorm { epilogue, bias_offset, ..params };
-            let bindings = [x, dy, saved, gamma, beta, sums, dx];
-            self.builder.dispatch("batch_norm_input_gradient", &params, &bindings, self.quads(dx));
-        }
+        let bias_offset = self.tensors[stage.tensor + 1].offset - self.tensors[stage.tensor].offset;
+        let with = |epilogue| BatchNorm { epilogue, bias_offset, ..params };
+        self.pass_back("batch_norm_input_gradient", stage, 0, &[x, dy, saved, gamma, beta, sums], with);
     }
 
     pub(super) fn layer_norm(&mut self, stage: &Stage, phase: LayerPhase, epsilon: f32) {
-        let params = self.stages.layer_norm_params(stage, epsilon, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).layer_norm(epsilon);
         let saved = self.keep(stage, 0, "mean and deviation", 8 * u64::from(params.tokens));
         let (x, tokens) = (self.input_of(stage, 0), params.rows * params.tokens);
         let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));

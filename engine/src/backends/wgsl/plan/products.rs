@@ -14,11 +14,10 @@ impl Planner<'_> {
     fn product(&mut self, pass: Pass, params: Params, bindings: &[BufferRange]) {
         let product = Product { pass, params };
         self.builder.product(&self.choices.pick(&product), &product, bindings);
-        self.products.push(product);
     }
 
     pub(super) fn dense(&mut self, stage: &Stage, phase: LayerPhase, per_pixel: bool, bias: bool) {
-        let params = self.stages.dense_params(stage, per_pixel, bias, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).dense(per_pixel, bias);
         let (x, weights) = (self.input_of(stage, 0), self.product_weight(stage, 0));
         if phase != LayerPhase::Backward {
             let bindings = [x, weights, self.bias(stage, bias), self.output_of(stage)];
@@ -55,7 +54,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn conv2d(&mut self, stage: &Stage, phase: LayerPhase, window: SlidingWindow, bias: bool) {
-        let params = self.stages.conv2d_params(stage, window, bias, self.rows, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).conv2d(window, bias);
         let (x, weights) = (self.input_of(stage, 0), self.product_weight(stage, 0));
         if phase != LayerPhase::Backward {
             let bindings = [x, weights, self.bias(stage, bias), self.output_of(stage)];
@@ -81,9 +80,9 @@ impl Planner<'_> {
     }
 
     pub(super) fn recurrent(&mut self, stage: &Stage, phase: LayerPhase, cell: Cell) {
-        let params = self.stages.recurrent_params(stage, cell, self.rows, CHANNEL_ALIGNMENT);
-        let input = self.stages.recurrent_input_params(stage, cell, self.rows, CHANNEL_ALIGNMENT);
-        let one = self.stages.recurrent_params(stage, cell, 1, CHANNEL_ALIGNMENT);
+        let params = self.sized(stage).recurrent(cell);
+        let input = self.sized(stage).recurrent_input(cell);
+        let one = self.stages.sized(stage, 1, CHANNEL_ALIGNMENT).recurrent(cell);
         let states = u64::from(one.sequences * one.steps) * u64::from(one.stored_units);
         let stored_bytes = self.choices.abilities.stored.bytes() * states;
         let gate_bytes = u64::from(cell.gates()) * stored_bytes;
@@ -121,7 +120,7 @@ impl Planner<'_> {
         };
         self.product(Pass::InputGradient, Params::Recurrent(cell, params), &bindings);
         self.product_gradient(stage.tensor, Some(stage.tensor + 2), input, x, gates);
-        let state = self.stages.recurrent_state_params(stage, cell, self.rows, CHANNEL_ALIGNMENT);
+        let state = self.sized(stage).recurrent_state(cell);
         let (bias, into_products) =
             if cell.has_recurrent_bias() { (Some(stage.tensor + 3), own) } else { (None, gates) };
         self.product_gradient(stage.tensor + 1, bias, state, previous, into_products);

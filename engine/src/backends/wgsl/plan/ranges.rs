@@ -5,9 +5,13 @@ use shaders::params::Epilogue;
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::BufferRange;
 use super::Planner;
-use crate::model::Stage;
+use crate::model::{SizedStage, Stage};
 
 impl Planner<'_> {
+    pub(super) fn sized(&self, stage: &Stage) -> SizedStage {
+        self.stages.sized(stage, self.rows, CHANNEL_ALIGNMENT)
+    }
+
     /// Returns the part of a buffer with a value's rows in the current recording.
     pub(super) fn rows_of(&self, value: usize, buffer: usize) -> BufferRange {
         let features = self.stages.values[value].stored_features(CHANNEL_ALIGNMENT);

@@ -88,7 +88,7 @@ fn every_launch_fits_small_workgroups_in_compatibility_mode() {
         for kernel in plan.training.dispatches.iter().chain(&plan.evaluation.dispatches).map(|launch| launch.kernel) {
             assert!(kernel.in_small_workgroups().workgroup_size <= SMALL_WORKGROUP, "{name}: {}", kernel.name);
         }
-        for product in &plan.products {
+        for product in plan.products() {
             let large = product.variants_with(abilities).find(|variant| {
                 shaders::kernel(variant.kernel).is_some_and(|kernel| kernel.workgroup_size > SMALL_WORKGROUP)
             });

@@ -135,10 +135,7 @@ mod tests {
         assert_eq!(rows_per_part(128, 6272, true), 128);
         assert_eq!(rows_per_part(8, 1, true), 8);
         assert_eq!(rows_per_part(4097, 6272, true), 1366);
-    }
-
-    #[test]
-    fn a_real_gpu_has_more_and_shorter_parts() {
+        // A real GPU has more and shorter parts.
         assert_eq!(rows_per_part(230_400, 16, true), 900);
         assert_eq!(rows_per_part(230_400, 16, false), 113);
         assert_eq!(rows_per_part(36_864, 12, false), 64);

@@ -30,7 +30,7 @@ pub(super) struct Streaming {
 
 impl Streaming {
     pub(super) fn new(mode: InputMode, place: Streamed) -> Self {
-        Self { mode, place, batches: HostBatches::new(place), spent: InputPipeline::new(mode) }
+        Self { mode, place, batches: HostBatches::default(), spent: InputPipeline::new(mode) }
     }
 
     /// Returns and resets the cost.
@@ -70,7 +70,7 @@ impl WgslTrainer {
         let mut waiting_since = under_way.is_empty().then_some(started);
         batches.clear();
         for slot in slots.clone() {
-            batches.gather(&self.job, self.step + u64::from(slot));
+            batches.gather(&self.job, self.step + u64::from(slot), place);
             if waiting_since.is_none() && under_way.back_mut().is_some_and(|(_, work)| work.has_ended()) {
                 waiting_since = Some(self.clock.now_seconds());
             }
@@ -94,8 +94,8 @@ impl WgslTrainer {
 
 /// Batches of the next steps, gathered on the host in the device's layout. They contain the same samples, in the same
 /// order, that the device would select.
+#[derive(Default)]
 struct HostBatches {
-    place: Streamed,
     order: Order,
     images: Vec<u8>,
     labels: Vec<u16>,
@@ -103,17 +103,6 @@ struct HostBatches {
 }
 
 impl HostBatches {
-    fn new(place: Streamed) -> Self {
-        let samples = (place.steps * place.rows) as usize;
-        Self {
-            place,
-            order: Order::default(),
-            images: Vec::with_capacity(samples * place.sample_bytes),
-            labels: Vec::with_capacity(samples),
-            numbers: Vec::with_capacity(samples),
-        }
-    }
-
     fn clear(&mut self) {
         self.images.clear();
         self.labels.clear();
@@ -125,7 +114,7 @@ impl HostBatches {
     }
 
     /// Appends the batch of a step to those gathered since the last [`Self::clear`].
-    fn gather(&mut self, job: &TrainingJob, step: u64) {
+    fn gather(&mut self, job: &TrainingJob, step: u64, place: &Streamed) {
         let batch = job.batches.step(step);
         self.order.advance(job, step);
         let order = &self.order.samples;
@@ -137,12 +126,12 @@ impl HostBatches {
             let sample = number as usize;
             self.images.extend_from_slice(&images[sample * features..][..features]);
             // Samples are padded to whole words on the device.
-            self.images.resize(self.images.len() + self.place.sample_bytes - features, 0);
+            self.images.resize(self.images.len() + place.sample_bytes - features, 0);
             self.labels.push(labels[sample]);
             self.numbers.push(number);
         }
-        let rows = rows_before + self.place.rows as usize;
-        self.images.resize(rows * self.place.sample_bytes, 0);
+        let rows = rows_before + place.rows as usize;
+        self.images.resize(rows * place.sample_bytes, 0);
         self.labels.resize(rows, 0);
         self.numbers.resize(rows, 0);
     }

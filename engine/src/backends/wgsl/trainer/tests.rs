@@ -39,22 +39,22 @@ fn wide_job(workload: &str, batch_size: u32) -> TrainingJob {
     TrainingJob { planned_steps: 1000, ..workload.job(data, batches, 1) }
 }
 
-fn build(device: &Rc<Device>, job: &TrainingJob) -> WgslTrainer {
+fn build(device: &Rc<GpuDevice>, job: &TrainingJob) -> WgslTrainer {
     build_streaming(device, Rc::new(Standstill), job, InputMode::Resident)
 }
 
-fn build_streaming(device: &Rc<Device>, clock: Rc<dyn Clock>, job: &TrainingJob, mode: InputMode) -> WgslTrainer {
+fn build_streaming(device: &Rc<GpuDevice>, clock: Rc<dyn Clock>, job: &TrainingJob, mode: InputMode) -> WgslTrainer {
     let (choices, setup) = (&mut untuned(device), TrainingSetup::of_input(mode));
     pollster::block_on(WgslTrainer::new(Rc::clone(device), clock, choices, job, setup)).unwrap()
 }
 
 /// Kernels by the rule alone.
-fn untuned(device: &Device) -> Choices {
+fn untuned(device: &GpuDevice) -> Choices {
     Choices::new(device.abilities)
 }
 
 /// Compares the bytes that are allocated for a job with those that were predicted.
-fn check_predicted_bytes(device: &Rc<Device>, name: &str, job: &TrainingJob, setup: TrainingSetup) {
+fn check_predicted_bytes(device: &Rc<GpuDevice>, name: &str, job: &TrainingJob, setup: TrainingSetup) {
     let mut choices = untuned(device);
     let build = |choices: &mut Choices| {
         let trainer = WgslTrainer::new(Rc::clone(device), Rc::new(Standstill), choices, job, setup);
@@ -207,7 +207,7 @@ fn large_reads_allocate_one_more_staging_buffer() {
 }
 
 /// Our kernels on this device, with nothing known of it.
-fn backend_on(device: &Rc<Device>) -> WgslBackend {
+fn backend_on(device: &Rc<GpuDevice>) -> WgslBackend {
     WgslBackend::on(Rc::clone(device), Rc::new(Standstill))
 }
 
@@ -268,7 +268,7 @@ const STREAMED: [InputMode; 2] = [InputMode::Prefetch, InputMode::Stream];
 
 /// Returns, as bits, the losses of two epochs and of their tests, the number of right answers, and the final weights.
 /// The epochs are trained in two calls; the second call begins the second epoch.
-fn trained(device: &Rc<Device>, job: &TrainingJob, mode: InputMode) -> (Vec<u64>, u64, Vec<u32>) {
+fn trained(device: &Rc<GpuDevice>, job: &TrainingJob, mode: InputMode) -> (Vec<u64>, u64, Vec<u32>) {
     let mut trainer = build_streaming(device, Rc::new(Standstill), job, mode);
     pollster::block_on(async {
         let mut report = trainer.train_steps(3).await.unwrap();
