@@ -6,13 +6,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use engine::backends::{REFERENCE, open_in};
+use engine::backends::{Opening, REFERENCE, open_with};
 use engine::{
-    AdapterChoice, Backend, BackendFacts, Clock, DataError, DataSet, DataSetDefinition, DataSource, EngineError,
-    EvaluationSet, Event, Examiner, Observer, Segments, Standard, StepReport, TestReport, Trainer, TrainerFacts,
-    TrainingJob,
+    Backend, BackendFacts, Clock, DataError, DataSet, DataSetDefinition, DataSource, EngineError, EvaluationSet, Event,
+    Examiner, Observer, Segments, Standard, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob,
 };
-use results::{Precision, RunRecord, StateBytes};
+use results::{RunRecord, StateBytes};
 
 use super::requests::RunCall;
 
@@ -59,7 +58,7 @@ impl Backend for Pretended {
         (tricks.job)(&mut job);
         // Opening the backend by name uses the loops compiled in the engine, which are optimized more.
         let clock = Rc::new(PretendedClock::default());
-        let reference = open_in(Precision::F32, REFERENCE, &AdapterChoice::Any, clock).await?;
+        let reference = open_with(REFERENCE, &Opening::default(), clock).await?;
         let trainer = reference.build(&job).await?;
         let plain = PlainTraining { trainer, job, step: 0, begins: Vec::new(), segments: Segments::default() };
         Ok(Box::new(PretendedTrainer { clock: Rc::clone(&self.clock), plain, seeds: Vec::new(), tricks }))
