@@ -13,9 +13,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use engine::{
-    AdapterChoice, Backend, Clock, DataSet, Examiner, SUITES, Segments, Standard, backends, data_set, segment_seed,
-};
+use engine::backends::{self, Opening};
+use engine::{AdapterChoice, Backend, Clock, DataSet, Examiner, SUITES, Segments, Standard, data_set, segment_seed};
 use real_data::real_data;
 use results::{Beacon, Precision};
 
@@ -51,7 +50,7 @@ fn main() -> Fallible<()> {
     }
     pollster::block_on(async {
         let clock = Rc::new(Stopwatch(Instant::now()));
-        let backend = backends::open_in(precision, &backend, &adapter, clock).await?;
+        let backend = backends::open_with(&backend, &Opening::new(precision, &adapter), clock).await?;
         for network in networks {
             replay(backend.as_ref(), &network, segments, steps).await?;
         }

@@ -6,7 +6,7 @@ use async_recursion::async_recursion;
 use results::Precision;
 use serde::Serialize;
 
-use super::{AdapterChoice, REFERENCE, adapters};
+use super::{AdapterChoice, Opening, REFERENCE, adapters};
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::model::{Layer, Model, ModelError};
@@ -108,7 +108,7 @@ pub async fn states(clock: Rc<dyn Clock>) -> Vec<BackendState> {
     for definition in KNOWN_BACKENDS {
         let built = BACKENDS.iter().any(|backend| backend.name == definition.name);
         let choice = if definition.uses_adapter && only_software { AdapterChoice::Cpu } else { AdapterChoice::Any };
-        let opened = super::open_in(Precision::F32, definition.name, &choice, Rc::clone(&clock)).await;
+        let opened = super::open_with(definition.name, &Opening::new(Precision::F32, &choice), Rc::clone(&clock)).await;
         let remark = match &opened {
             Ok(backend) if backend.adapter().software => {
                 let name = &backend.adapter().name;

@@ -34,18 +34,8 @@ use crate::trainer::Backend;
 
 pub const REFERENCE: &str = "reference";
 
-/// Opens the backend named `name` on the matching adapter. The clock paces submissions. Fails with a list of the
-/// available ones if the backend or adapter does not exist.
-pub async fn open_in(
-    precision: Precision,
-    name: &str,
-    choice: &AdapterChoice,
-    clock: Rc<dyn Clock>,
-) -> Result<Box<dyn Backend>> {
-    open_with(name, &Opening::new(precision, choice), clock).await
-}
-
-/// Like [`open_in`], with all options. Fails if the backend would ignore one.
+/// Opens the backend named `name` with these options. The clock paces submissions. Fails with a list of the available
+/// ones if the backend or adapter does not exist, and if the backend would ignore an option.
 #[async_recursion(?Send)]
 pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>> {
     opening.check_for(name)?;

@@ -15,7 +15,6 @@ use crate::backends::reference::ReferenceBackend;
 use crate::data::DataSet;
 use crate::error::Result;
 use crate::model::{Layer, Model, PoolKind, TensorKind};
-use crate::steps;
 use crate::trainer::{Backend, EvaluationSet, Trainer, TrainingJob};
 use crate::training::{BatchPlan, Optimizer, Rule, WeightAverage};
 use crate::workload::Workload;
@@ -54,8 +53,8 @@ pub async fn check_workload(
     data: Arc<DataSet>,
     backend: &dyn Backend,
 ) -> Result<Correctness> {
-    let job = steps::job(workload, workload.batch_size, seed, data)?;
-    against_reference(workload, &job, backend).await
+    let batches = workload.batches(data.train.samples(), workload.batch_size)?;
+    against_reference(workload, &workload.job(data, batches, seed), backend).await
 }
 
 /// Trains a few steps on `backend` and on the reference, and compares losses, gradients of the first step, updates, and

@@ -1,3 +1,5 @@
+mod proving;
+
 use std::ptr;
 
 use results::summary::{self, MINIMUM_WINDOWS};

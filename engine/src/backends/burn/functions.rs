@@ -1,6 +1,5 @@
 use burn_tensor::{Device, ExecutionError, Tensor, activation};
 
-use super::trainer::list;
 use crate::model::{Activation, Model};
 
 /// Largest argument for the series. Below it, a device's tanh may lose digits.
@@ -61,7 +60,7 @@ impl Functions {
 }
 
 async fn is_tanh_right(device: &Device) -> Result<bool, ExecutionError> {
-    let found = activation::tanh(list(TANH_PROBES.to_vec(), device)).into_data_async().await?;
+    let found = activation::tanh(Tensor::<1>::from_floats(TANH_PROBES, device)).into_data_async().await?;
     Ok(found.iter::<f32>().zip(TANH_PROBES).all(|(found, probe)| {
         let right = f64::from(probe).tanh();
         (f64::from(found) - right).abs() <= MAX_TANH_ERROR * right
@@ -69,7 +68,7 @@ async fn is_tanh_right(device: &Device) -> Result<bool, ExecutionError> {
 }
 
 async fn is_gelu_right(device: &Device) -> Result<bool, ExecutionError> {
-    let x = list(GELU_PROBES.map(|(x, _)| x).to_vec(), device).autodiff().require_grad();
+    let x = Tensor::<1>::from_floats(GELU_PROBES.map(|(x, _)| x), device).autodiff().require_grad();
     let Some(slopes) = x.grad(&activation::gelu(x.clone()).sum().backward()) else { return Ok(false) };
     let slopes = slopes.into_data_async().await?;
     Ok(slopes
@@ -103,7 +102,7 @@ mod tests {
     use super::*;
 
     fn computed(function: fn(Tensor<1>) -> Tensor<1>, values: &[f32]) -> Vec<(f64, f64)> {
-        let x = list(values.to_vec(), &Device::flex()).autodiff().require_grad();
+        let x = Tensor::<1>::from_floats(values, &Device::flex()).autodiff().require_grad();
         let result = function(x.clone());
         let slopes = x.grad(&result.clone().sum().backward()).unwrap().into_data();
         let results = result.inner().into_data();

@@ -11,7 +11,7 @@ use crate::backends::reference::ReferenceBackend;
 use crate::backends::segment_tests::{NORMALIZED, OF_EVERY_KIND, assert_close, repeated};
 use crate::backends::sharing::comparison::{Trained, train_steps};
 use crate::backends::wgsl::workload_tests::{job, narrow_job, tolerance_at_low_rates, train_and_evaluate};
-use crate::backends::{AdapterChoice, open_in};
+use crate::backends::{AdapterChoice, Opening, open_with};
 use crate::data::{DataSet, Split};
 use crate::error::{EngineError, Result};
 use crate::model::{Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Weights};
@@ -30,9 +30,11 @@ fn backends() -> Vec<Box<dyn Backend>> {
         "burn-wgpu",
     ];
     let opened = names.iter().filter_map(|name| {
-        let open =
-            |choice: &AdapterChoice| pollster::block_on(open_in(Precision::F32, name, choice, Rc::new(Standstill)));
-        let found = open(&AdapterChoice::Any).or_else(|_| open(&AdapterChoice::Cpu));
+        let open = |choice: AdapterChoice| {
+            let opening = Opening::new(Precision::F32, &choice);
+            pollster::block_on(open_with(name, &opening, Rc::new(Standstill)))
+        };
+        let found = open(AdapterChoice::Any).or_else(|_| open(AdapterChoice::Cpu));
         if let Err(error) = &found {
             crate::testing::skipped(true, format!("{name}: {error}"));
         }

@@ -12,7 +12,7 @@ use super::failure::refused;
 use super::functions::Functions;
 use super::network::{Leaves, Network, Tape, add_gradients};
 use super::updater::TrainingState;
-use super::value::Arrangement;
+use super::value::{Arrangement, list};
 use crate::clock::Clock;
 use crate::data::Split;
 use crate::error::{EngineError, Result};
@@ -312,11 +312,6 @@ fn reserved(device: &Device) -> u64 {
 fn lists(tensors: Vec<Vec<f32>>, arrangements: &[Arrangement], device: &Device) -> Vec<Tensor<1>> {
     let arranged = tensors.into_iter().zip(arrangements);
     arranged.map(|(ours, arrangement)| list(arrangement.store(ours), device)).collect()
-}
-
-pub(super) fn list(values: Vec<f32>, device: &Device) -> Tensor<1> {
-    let elements = values.len();
-    Tensor::from_data(TensorData::new(values, [elements]), device)
 }
 
 pub(super) fn numbers(data: TensorData) -> Result<Vec<f32>> {

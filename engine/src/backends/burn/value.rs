@@ -1,4 +1,4 @@
-use burn_tensor::Tensor;
+use burn_tensor::{Device, Tensor, TensorData};
 
 use super::functions::Functions;
 use crate::model::{Activation, Shape};
@@ -100,6 +100,11 @@ impl LayerValue {
 
 pub(super) fn sides(shape: Shape) -> [usize; 3] {
     [shape.height, shape.width, shape.channels].map(|side| side as usize)
+}
+
+pub(super) fn list(values: Vec<f32>, device: &Device) -> Tensor<1> {
+    let elements = values.len();
+    Tensor::from_data(TensorData::new(values, [elements]), device)
 }
 
 /// Permutation of axes between our order and Burn's.

@@ -10,7 +10,7 @@ use shaders::Matrices;
 use super::device::GpuDevice;
 use super::{NAME, WgslBackend};
 use crate::backends::reference::ReferenceBackend;
-use crate::backends::{AdapterChoice, Opening, open_in};
+use crate::backends::{AdapterChoice, Opening, open_with};
 use crate::clock::Clock;
 use crate::data::{DataSet, Split, data_set};
 use crate::error::{EngineError, Result};
@@ -250,7 +250,8 @@ fn f16_overflow_makes_the_loss_nan() {
 #[test]
 fn unavailable_precisions_are_refused_with_a_reason() {
     let refused = |precision, name| {
-        let opened = pollster::block_on(open_in(precision, name, &AdapterChoice::Any, Rc::new(Standstill)));
+        let opening = Opening::new(precision, &AdapterChoice::Any);
+        let opened = pollster::block_on(open_with(name, &opening, Rc::new(Standstill)));
         match opened.err() {
             Some(error @ EngineError::NoPrecision { .. }) => error.to_string(),
             other => panic!("{other:?}"),
@@ -262,8 +263,8 @@ fn unavailable_precisions_are_refused_with_a_reason() {
 
 #[test]
 fn f16_matrix_without_kernels_is_refused_with_the_listed_shapes() {
-    let open = |choice| pollster::block_on(open_in(Precision::F16Matrix, NAME, &choice, Rc::new(Standstill)));
-    match open(AdapterChoice::Cpu) {
+    let opening = Opening::new(Precision::F16Matrix, &AdapterChoice::Cpu);
+    match pollster::block_on(open_with(NAME, &opening, Rc::new(Standstill))) {
         Err(error @ EngineError::NoPrecision { .. }) => {
             let said = error.to_string();
             assert!(said.contains("does not support f16-matrix: ") && said.ends_with("; use f16"), "{said}");

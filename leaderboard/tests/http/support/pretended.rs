@@ -6,11 +6,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use engine::backends::{REFERENCE, open_in};
+use engine::backends::{Opening, REFERENCE, open_with};
 use engine::{
-    AdapterChoice, Backend, BackendFacts, Clock, Commitment, DataError, DataSet, DataSetDefinition, DataSource, Edges,
-    EngineError, EvaluationSet, Event, Examiner, NoMeter, Observer, PendingAnswer, RunRequest, Segments, Standard,
-    StepReport, TestReport, Trainer, TrainerFacts, TrainingJob, Witness,
+    Backend, BackendFacts, Clock, Commitment, DataError, DataSet, DataSetDefinition, DataSource, Edges, EngineError,
+    EvaluationSet, Event, Examiner, NoMeter, Observer, PendingAnswer, RunRequest, Segments, Standard, StepReport,
+    TestReport, Trainer, TrainerFacts, TrainingJob, Witness,
 };
 use results::api::{
     CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, StartedRun,
@@ -63,7 +63,7 @@ impl Backend for Pretended {
         (tricks.job)(&mut job);
         // Opening the backend by name uses the loops compiled in the engine, which are optimized more.
         let clock = Rc::new(PretendedClock::default());
-        let reference = open_in(Precision::F32, REFERENCE, &AdapterChoice::Any, clock).await?;
+        let reference = open_with(REFERENCE, &Opening::default(), clock).await?;
         let trainer = reference.build(&job).await?;
         let plain = PlainTraining { trainer, job, step: 0, begins: Vec::new(), segments: Segments::default() };
         Ok(Box::new(PretendedTrainer { clock: Rc::clone(&self.clock), plain, seeds: Vec::new(), tricks }))

@@ -6,8 +6,7 @@ use shaders::reference::pcg4d::uniform;
 
 use super::{Planned, Tape};
 use crate::backends::burn::functions::Functions;
-use crate::backends::burn::trainer::list;
-use crate::backends::burn::value::{Arrangement, AxisOrder, LayerValue, sides};
+use crate::backends::burn::value::{Arrangement, AxisOrder, LayerValue, list, sides};
 use crate::model::{Activation, Cell, KernelSize, Layer, Padding, PoolKind, Rounding, Shape, zeros_before};
 use crate::random::stream;
 
