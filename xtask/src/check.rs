@@ -163,7 +163,9 @@ fn registered_shaders(top: &Path) -> Result<Vec<String>> {
         return Ok(vec!["shaders: has no WGSL file: correct the path in xtask/src/check.rs".to_owned()]);
     }
     let mut sources = String::new();
-    for file in files(top, "shaders/src", &["rs"])? {
+    let build = PathBuf::from("shaders/build.rs");
+    let build = top.join(&build).exists().then_some(build);
+    for file in files(top, "shaders/src", &["rs"])?.into_iter().chain(build) {
         // Tests are at the end of a file; naming a shader there does not register it.
         let source = read(top, file)?;
         sources.extend(code(&source).map(|(_, line)| line).take_while(|line| !line.starts_with("mod tests")));
