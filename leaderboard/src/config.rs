@@ -409,8 +409,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_definition_of_the_command_line_holds_together() {
+    fn command_line_is_consistent_and_opens_nothing_by_default() {
         CommandLine::command().debug_assert();
+        let protection = Protection::default();
+        assert!(protection.metrics_listen.is_none() && protection.public_url.is_none());
         let mixed = ["leaderboard", "--listen", "127.0.0.1:0", "backup", "copy.sqlite"];
         assert_eq!(CommandLine::try_parse_from(mixed).unwrap_err().exit_code(), 2);
     }

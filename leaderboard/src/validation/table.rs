@@ -141,3 +141,42 @@ pub(super) const COMPARISON: &[FieldRule] = &[
     // Backends describe at length what they lack.
     ("refused[]", &["reason"], Filled(2000)),
 ];
+
+#[cfg(test)]
+mod tests {
+    use results::RunRecord;
+    use results::api::SharedComparison;
+    use schemars::{JsonSchema, schema_for};
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Returns true if documents of a schema may have a value at a path, whose parts are names of fields, or `[]`.
+    fn has_value(root: &Value, schema: &Value, path: &[&str]) -> bool {
+        if let Some(definition) = schema["$ref"].as_str() {
+            return has_value(root, root.pointer(definition.trim_start_matches('#')).unwrap(), path);
+        }
+        let Some((part, rest)) = path.split_first() else { return true };
+        let inner = if *part == "[]" { &schema["items"] } else { &schema["properties"][part] };
+        let alternatives = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|of| schema[of].as_array()).flatten();
+        (!inner.is_null() && has_value(root, inner, rest))
+            || alternatives.into_iter().any(|of| has_value(root, of, path))
+    }
+
+    fn assert_fields_exist<T: JsonSchema>(table: &[FieldRule]) {
+        let schema = schema_for!(T).to_value();
+        for (path, fields, _) in table {
+            for field in *fields {
+                let whole = format!("{path}.{field}").replace("[]", ".[]");
+                let parts: Vec<&str> = whole.split('.').filter(|part| !part.is_empty()).collect();
+                assert!(has_value(&schema, &schema, &parts), "{whole} is no field");
+            }
+        }
+    }
+
+    #[test]
+    fn every_rule_has_a_field() {
+        assert_fields_exist::<RunRecord>(RECORD);
+        assert_fields_exist::<SharedComparison>(COMPARISON);
+    }
+}

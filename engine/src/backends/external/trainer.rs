@@ -58,6 +58,7 @@ impl ExternalTrainer {
             _ => None,
         };
         let dropouts: Vec<DropoutPlace> = job.model.nodes.iter().enumerate().filter_map(dropout).collect();
+        let preprocessing = Preprocessing::new(job, &job.model.stages(job.dropout)?.values[0], 1)?;
         let last = u64::from(job.batches.steps_per_epoch()).saturating_sub(1);
         let (tested, test_batch) = (job.evaluated_samples(EvaluationSet::Test), job.test_batch());
         let question = Question::Build(Build {
@@ -97,7 +98,7 @@ impl ExternalTrainer {
         Ok(Self {
             conversation,
             network,
-            preprocessing: Preprocessing::new(job, &job.model.stages(job.dropout)?.values[0], 1)?,
+            preprocessing,
             dropouts,
             order: Order::default(),
             classes: classes as usize,
