@@ -1,4 +1,4 @@
-//! What the test harness needs of each browser.
+//! Interface of a browser that tests drive.
 
 use std::env;
 use std::path::{Path, PathBuf};

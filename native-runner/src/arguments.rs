@@ -322,7 +322,7 @@ pub(crate) fn precision(text: &str) -> Result<Precision, String> {
     named(text, &Precision::ALL, Precision::name)
 }
 
-/// Parses a finite number for which `is_allowed` is true.
+/// Parses a finite number that `is_allowed` accepts.
 pub(crate) fn number(text: &str, is_allowed: fn(f64) -> bool, wrong: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite() && is_allowed(*number));
     number.ok_or_else(|| wrong.to_owned())
@@ -380,7 +380,7 @@ pub(crate) struct WorkloadFileArgs {
 }
 
 impl WorkloadFileArgs {
-    /// Returns the workloads with these names, followed by those of the files, each once.
+    /// Returns the workloads with these names, then the workloads of the files, each once.
     pub(crate) fn and_named<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Workload>, Failure> {
         let mut found = find_workloads(names)?;
         for (number, file) in self.files.iter().enumerate() {

@@ -18,7 +18,7 @@ pub const STABLE_HALF_WIDTH: f64 = 0.025;
 /// Minimum ratio of the worst to the best window of a sustained run.
 pub const SUSTAINED_RATIO: f64 = 0.97;
 
-/// Smallest relative length of a stretch with a point of its own. Shorter ones, whose means are noisy, are merged.
+/// Smallest relative length of a stretch with a separate point. Shorter ones, whose means are noisy, are merged.
 const MIN_POINT_SHARE: f64 = 0.4;
 
 impl Summary {

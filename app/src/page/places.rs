@@ -382,7 +382,7 @@ pub(super) fn best_run(of: &str, backend: &str, client: ClientKind, run_id: &str
     view! { <a href=format!("/runs/{run_id}") aria-label=label>{t!(leaderboard_best)}</a> }
 }
 
-/// Cell with the number of runs, and below it that of submitters.
+/// Cell with the number of runs, above the number of submitters.
 pub(super) fn runs_and_submitters(figure: &FigureOfDevice) -> impl IntoView + use<> {
     let submitters = t!(common_submitters, number = figure.submitters);
     view! { <td class="number">{text::count(figure.runs)}<span class="explain">{submitters}</span></td> }

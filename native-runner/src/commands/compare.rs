@@ -262,7 +262,7 @@ impl Findings {
         }));
     }
 
-    /// Returns true if the backend cannot train the workload, or computes it wrongly.
+    /// Returns true if the backend cannot train the workload, or computes wrong results.
     fn has_failed(&self, workload: &str, contender: &Contender) -> bool {
         let is_wrong = |record: &RunRecord| {
             let mut runs = record.workloads.iter().filter(|run| run.settings.precision == contender.precision);

@@ -1,4 +1,4 @@
-//! What the examinations of the doctor read and return.
+//! Input and results of the doctor's examinations.
 
 use std::path::{Path, PathBuf};
 

@@ -324,7 +324,7 @@ impl<'a> Leaves<'a> {
 /// Model tensors that are leaves of a graph.
 pub(super) type ReadLeaves = Vec<(usize, TakeGradient)>;
 
-/// Adds the gradients of a graph's leaves to those of the tensors. Layers that share a tensor have one leaf each.
+/// Adds the gradients of a graph's leaves to the tensors' gradients. Layers that share a tensor have one leaf each.
 pub(super) fn add_gradients(leaves: ReadLeaves, gradients: &mut Gradients, found: &mut [Option<Tensor<1>>]) {
     for (tensor, take_gradient) in leaves {
         if let Some(gradient) = take_gradient(gradients) {

@@ -91,8 +91,8 @@ impl TrainingState {
     }
 }
 
-/// Returns the updated weights. The rates are the learning rate, that of decoupled weight decay, and the weight decay, in
-/// float32 like those of our kernels.
+/// Returns the updated weights. The rates are the learning rate, the rate of decoupled weight decay, and the weight decay,
+/// in float32 as in our kernels.
 #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
 fn apply(
     rule: Rule,
