@@ -132,7 +132,7 @@ pub trait Page {
         self.wait_until(TIMEOUT, find).await
     }
 
-    /// Waits until a live figure of the run is at least `least`.
+    /// Waits until a live metric of the run is at least `least`.
     async fn wait_for_figure(&self, name: &str, least: f64) {
         let read = async || {
             let now = self.number(&format!("[data-figure={name}]"), "data-value").await;

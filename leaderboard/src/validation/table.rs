@@ -23,10 +23,10 @@ const BATCH: Allowed = Whole(1, 65_536);
 const BYTES: Allowed = Whole(0, 1 << 50);
 /// CPU usage of one process, up to the largest existing machine's.
 const CPU_PERCENT: Allowed = Number(0.0, 65_536.0 * 100.0);
-/// Up to more power than a rack of machines draws, for a week.
+/// A week at more power than a rack of machines draws.
 const JOULES: Allowed = Number(0.0, MAX_WATTS * 7.0 * 86_400.0);
 const MAX_WATTS: f64 = 1e6;
-/// Up to more operations or bytes per second than any machine has.
+/// More operations or bytes per second than any machine reaches.
 const PER_SECOND: Allowed = Number(1.0, 1e18);
 /// Maximum length of any list of points in time. A run of six hours has some 20,000 windows.
 const POINTS: usize = 50_000;

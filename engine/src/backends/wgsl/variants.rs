@@ -85,8 +85,8 @@ const PRODUCT_KINDS: [(&str, Variant); 8] = [
     ("_subgroup", SUBGROUP),
     // Fewer rows per tile, for small batches.
     ("_thin", Variant { tile: [8, 32], ..SUBGROUP }),
-    // Divides the sums of a small tile among the invocations of a workgroup. It suits deep products with few results,
-    // for which larger tiles would leave most processors of a real GPU idle.
+    // Divides the sums of a small tile among the invocations of a workgroup. It suits deep products with few results:
+    // larger tiles would leave most processors of a real GPU idle.
     ("_sliced", Variant { tile: [16, 16], invocations_per_tile: 256, max_tiles: MAX_SLICED_TILES, ..SHARED }),
     ("_shared", SHARED),
     // A larger tile and operands loaded during multiplication, for large products.

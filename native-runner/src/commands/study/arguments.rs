@@ -52,8 +52,8 @@ pub(crate) struct StudyArgs {
     /// Built-in study, or file of a study [default: list the built-in studies]
     #[arg(value_name = "NAME|FILE.toml")]
     pub(crate) study: Option<String>,
-    /// Share, above 0 and at most 1, to shorten the limit of every cell to (for kernels, the seconds of an entry);
-    /// shortened runs are not standard
+    /// Factor above 0 and at most 1 that shortens the limit of every cell (for kernels, the seconds of an entry).
+    /// Shortened runs are not standard
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = scale, help_heading = "Study")]
     pub(crate) scale: f64,
     /// Backends to use instead of the study's, separated by commas; `all` excludes the plain reference

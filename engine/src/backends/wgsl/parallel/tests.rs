@@ -64,7 +64,7 @@ fn check_several_devices(names: &[&str], devices: u32, tolerance: f64) {
 fn several_devices_train_as_one_does() {
     check_several_devices(&OF_EVERY_RULE, 2, ORDER_OF_ADDITIONS);
     check_several_devices(&OF_OTHER_KINDS, 2, ORDER_OF_ADDITIONS);
-    // The statistics of batch normalization are those of the whole batch.
+    // Batch normalization uses the statistics of the whole batch.
     check_several_devices(&["resnet20-cifar10"], 2, THROUGH_NORMALIZATIONS);
     check_several_devices(&["resnet20-cifar10"], 3, THROUGH_NORMALIZATIONS);
     // The fourth of four devices has no samples.
