@@ -6,7 +6,7 @@ use results::{Compared, Disagreement, Precision};
 
 use super::WgslBackend;
 use super::choices::Choices;
-use super::plan::{Omission, Plan, TrainingSetup};
+use super::plan::{Plan, TrainingSetup};
 use super::workload_tests::{job_with_test, open_gpu};
 use crate::backends::reference::ReferenceBackend;
 use crate::error::{EngineError, Result};
@@ -83,7 +83,7 @@ fn missed_omissions(backend: &WgslBackend, judged: &Judged) -> Vec<String> {
     let launches = Plan::new(&judged.job, TrainingSetup::STANDARD, largest_binding, &choices).unwrap().launches();
     let every = if launches.len() > MANY_LAUNCHES { STRIDE } else { 1 };
     let is_missed = |&(place, _): &(usize, &String)| {
-        backend.device.omission.set(Some(Omission(place)));
+        backend.device.omission.set(Some(place));
         judged.objection(backend, &judged.job).is_none()
     };
     let left_out = launches.iter().enumerate().step_by(every);

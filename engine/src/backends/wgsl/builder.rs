@@ -2,8 +2,8 @@ use bytemuck::Pod;
 
 use super::products::Product;
 use super::recording::{
-    BufferContents, BufferPlan, BufferRange, Combination, Dispatch, Exchange, GradientPart, JobPart, PARAMS,
-    PARAMS_STRIDE_BYTES, Recording, STEP_STRIDE_BYTES, workgroups,
+    BufferContents, BufferPlan, BufferRange, Combination, Dispatch, Exchange, JobPart, PARAMS, PARAMS_STRIDE_BYTES,
+    Recording, STEP_STRIDE_BYTES, workgroups,
 };
 use super::variants::Variant;
 
@@ -90,11 +90,12 @@ impl Builder {
         self.recording.exchanges.push(Exchange { after, until: after, staging: 0, read, write, combination });
     }
 
-    /// Records a sum of arena parts over all devices, which meanwhile compute everything before this point.
-    pub(crate) fn exchange_parts(&mut self, parts: &[GradientPart]) {
+    /// Records a sum of arena parts over all devices, which meanwhile compute everything before this point. Each part
+    /// comes with the number of launches after which it is complete.
+    pub(crate) fn exchange_parts(&mut self, parts: &[(BufferRange, usize)]) {
         let until = self.recording.dispatches.len();
         let mut staging = 0;
-        for &GradientPart { range, after } in parts {
+        for &(range, after) in parts {
             // Exchanges that devices do not wait for run concurrently, each with a separate buffer.
             staging += usize::from(after < until);
             let staging = if after < until { staging } else { 0 };

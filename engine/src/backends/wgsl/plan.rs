@@ -1,13 +1,10 @@
 //! Plan of a job as plain data: buffers, and recordings of the launches of a step.
 
 mod arenas;
-mod gather;
-mod gradient_parts;
 mod input;
 mod layers;
 mod planner;
 mod products;
-mod ranges;
 mod update;
 pub(super) mod weight_gradient;
 
@@ -24,20 +21,20 @@ use crate::trainer::{EvaluationSet, TrainingJob};
 use crate::training::Loss;
 use arenas::Arenas;
 pub(super) use input::Streamed;
-pub(super) use planner::{Exchanging, RESULT_SLOTS, STEP_ROWS, TrainingSetup};
 use planner::{LayerPhase, Planner};
+pub(super) use planner::{RESULT_SLOTS, STEP_ROWS, TrainingSetup};
 
 /// Buffers and commands of a device for one job.
 pub(super) struct Plan {
     pub(super) buffers: Vec<BufferPlan>,
-    /// Commands before the first training step of each epoch, for jobs that shuffle.
-    pub(super) shuffle: Option<Recording>,
-    /// Commands before the first training step of a segment, if the order of the samples is on the device.
-    pub(super) mirror: Option<Recording>,
+    /// Commands before the first training step of each epoch; empty unless the device shuffles the samples.
+    pub(super) shuffle: Recording,
+    /// Commands before the first training step of a segment; empty unless the order of the samples is on the device.
+    pub(super) mirror: Recording,
     pub(super) training: Recording,
     pub(super) evaluation: Recording,
-    /// Like `evaluation`, with held-out samples, for jobs with early stopping.
-    pub(super) held_out: Option<Recording>,
+    /// Like `evaluation`, with held-out samples; empty without early stopping.
+    pub(super) held_out: Recording,
     /// Number of samples per run of `evaluation`.
     pub(super) evaluation_rows: u32,
     pub(super) tensors: Vec<TensorLayout>,
@@ -80,7 +77,7 @@ impl Plan {
         planner.rows = planner.test_rows;
         planner.arenas.use_tested_weights(job, &mut planner.builder);
         let evaluation = planner.evaluation(EvaluationSet::Test);
-        let held_out = job.early_stopping.map(|_| planner.evaluation(EvaluationSet::HeldOut));
+        let held_out = job.early_stopping.map(|_| planner.evaluation(EvaluationSet::HeldOut)).unwrap_or_default();
         let (order, logits) = (planner.order(), planner.logits());
         let plan = Self {
             buffers: planner.builder.finish(),
@@ -104,8 +101,7 @@ impl Plan {
     }
 
     pub(super) fn recordings(&self) -> impl Iterator<Item = &Recording> {
-        let others = [&self.held_out, &self.shuffle, &self.mirror];
-        [&self.training, &self.evaluation].into_iter().chain(others.into_iter().flatten())
+        [&self.training, &self.evaluation, &self.held_out, &self.shuffle, &self.mirror].into_iter()
     }
 
     /// Returns the products of all recordings, whose kernels come in variants.
@@ -250,7 +246,5 @@ impl Planner<'_> {
     }
 }
 
-#[cfg(test)]
-pub(super) use tests::Omission;
 #[cfg(test)]
 mod tests;

@@ -134,14 +134,6 @@ pub(super) struct Exchange {
     pub(super) combination: Combination,
 }
 
-/// Part of the gradient arena.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct GradientPart {
-    pub(super) range: BufferRange,
-    /// Number of launches after which it is complete.
-    pub(super) after: usize,
-}
-
 impl Exchange {
     pub(super) fn is_waited_for(&self) -> bool {
         self.after == self.until

@@ -26,13 +26,13 @@ pub(super) struct WgslTrainer {
     clock: Rc<dyn Clock>,
     job: Rc<TrainingJob>,
     pub(super) buffers: Buffers,
-    shuffle: Option<Executor>,
-    mirror: Option<Executor>,
+    shuffle: Executor,
+    mirror: Executor,
     training: Executor,
     /// Batches streamed from the host, if any.
     streaming: Option<Streaming>,
     evaluation: Executor,
-    held_out: Option<Executor>,
+    held_out: Executor,
     pub(super) plan: Plan,
     facts: TrainerFacts,
     latency_seconds: f64,
@@ -95,14 +95,10 @@ impl WgslTrainer {
         let contents = Contents { job, tensors: &plan.tensors };
         let buffers = Buffers::new(&device, &plan.buffers, &plan.staging_bytes(), Some(&contents)).await?;
         let executor = async |recording: &Recording| Executor::new(&device, &buffers, recording).await;
-        let optional = async |recording: &Option<Recording>| match recording {
-            Some(recording) => executor(recording).await.map(Some),
-            None => Ok(None),
-        };
         Ok(Self {
-            shuffle: optional(&plan.shuffle).await?,
-            mirror: optional(&plan.mirror).await?,
-            held_out: optional(&plan.held_out).await?,
+            shuffle: executor(&plan.shuffle).await?,
+            mirror: executor(&plan.mirror).await?,
+            held_out: executor(&plan.held_out).await?,
             training: executor(&plan.training).await?,
             streaming: plan.streamed.map(|place| Streaming::new(setup.input, place)),
             evaluation: executor(&plan.evaluation).await?,

@@ -18,8 +18,6 @@ use results::{Adapter, Feature, Precision};
 use shaders::{Form, Matrices, Stored};
 
 use crate::backends::adapter::AdapterChoice;
-#[cfg(test)]
-use crate::backends::wgsl::plan::Omission;
 use crate::backends::wgsl::variants::Abilities;
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
@@ -55,9 +53,9 @@ pub(crate) struct GpuDevice {
     submits_while_waiting: Cell<bool>,
     #[cfg(not(target_arch = "wasm32"))]
     waiter: Waiter,
-    /// Launch that new trainers omit, to simulate a driver that drops work.
+    /// Place of the launch that new trainers omit, to simulate a driver that drops work.
     #[cfg(test)]
-    pub(crate) omission: Cell<Option<Omission>>,
+    pub(crate) omission: Cell<Option<usize>>,
     /// Overrides the largest binding in bytes, to simulate a small device.
     #[cfg(test)]
     pub(crate) allowed_bytes: Cell<Option<u64>>,

@@ -18,7 +18,7 @@ use async_trait::async_trait;
 
 use super::WgslBackend;
 use super::choices::Choices;
-use super::plan::{Exchanging, TrainingSetup};
+use super::plan::TrainingSetup;
 use super::trainer::WgslTrainer;
 use crate::backends::sharing::of_device;
 use crate::backends::{AdapterChoice, Opening};
@@ -65,14 +65,10 @@ impl ParallelBackend {
         Self { devices, clock, overlap, facts }
     }
 
-    /// A software adapter computes on the same cores as the exchange, and measurements show a loss (docs/SCALING.md).
-    fn exchanging(&self) -> Exchanging {
-        let overlaps = self.overlap.unwrap_or(!self.adapter().software);
-        if overlaps { Exchanging::WhileComputing } else { Exchanging::Afterwards }
-    }
-
     fn setup(&self) -> TrainingSetup {
-        TrainingSetup::of_devices(self.facts.devices, self.exchanging())
+        // A software adapter computes on the same cores as the exchange, and measurements show a loss (docs/SCALING.md).
+        let overlaps = self.overlap.unwrap_or(!self.adapter().software);
+        TrainingSetup { devices: self.facts.devices, overlaps, ..TrainingSetup::STANDARD }
     }
 
     fn trainer(&self, replicas: Vec<WgslTrainer>, job: &TrainingJob) -> ParallelTrainer {
@@ -82,7 +78,7 @@ impl ParallelBackend {
             job: Rc::new(job.clone()),
             name: self.adapter().name.clone(),
             step: 0,
-            exchanging: self.exchanging(),
+            overlaps: self.setup().overlaps,
             combined: Vec::new(),
             shares: Vec::new(),
         }

@@ -6,7 +6,7 @@ use results::{Departure, Precision};
 use super::super::NAME;
 use super::super::broken_tests::Judged;
 use super::super::choices::Choices;
-use super::super::plan::{Omission, Plan};
+use super::super::plan::Plan;
 use super::super::workload_tests::narrow_job;
 use super::*;
 use crate::backends::open_with;
@@ -116,7 +116,7 @@ fn every_launch_omitted_by_the_second_device_is_caught() {
         // The first device alone runs tests.
         let launches = plan.launches().into_iter().enumerate().filter(|(_, launch)| !launch.starts_with("test"));
         for (place, launch) in launches {
-            second.omission.set(Some(Omission(place)));
+            second.omission.set(Some(place));
             assert!(judged.objection(&two, &judged.job).is_some(), "{name} without {launch} (launch {place})");
         }
         second.omission.set(None);

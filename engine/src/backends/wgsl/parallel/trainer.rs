@@ -7,7 +7,7 @@ use shaders::Stored;
 use shaders::params::Step;
 
 use super::super::device::buffer::ReadBack;
-use super::super::plan::{Exchanging, RESULT_SLOTS};
+use super::super::plan::RESULT_SLOTS;
 use super::super::recording::{Combination, Exchange};
 use super::super::trainer::WgslTrainer;
 use crate::backends::sharing::{Ending, Share, UnderWay, check_agreement, moments, of_device, shares, sum};
@@ -22,8 +22,8 @@ pub(super) struct ParallelTrainer {
     pub(super) job: Rc<TrainingJob>,
     pub(super) name: String,
     pub(super) step: u64,
-    /// Time at which the devices exchange their gradients.
-    pub(super) exchanging: Exchanging,
+    /// True if the devices exchange their gradients during the backward pass.
+    pub(super) overlaps: bool,
     /// Result of the last exchange, in reused memory.
     pub(super) combined: Vec<f32>,
     /// Division of the last batch.
@@ -199,7 +199,7 @@ impl Trainer for ParallelTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let mut report = StepReport::default();
         let mut communication = Communication::among(self.devices());
-        communication.overlapped = (self.exchanging == Exchanging::WhileComputing).then(ExchangeSeconds::default);
+        communication.overlapped = self.overlaps.then(ExchangeSeconds::default);
         let mut left = steps;
         while left > 0 {
             let count = left.min(RESULT_SLOTS);

@@ -9,7 +9,7 @@ use shaders::params::{
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::{BufferRange, Combination};
 use super::planner::{LayerPhase, Planner};
-use super::weight_gradient::rows_per_part;
+use super::weight_gradient::{GradientSum, rows_per_part};
 use crate::model::{PoolKind, SlidingWindow, Stage, Words};
 
 impl Planner<'_> {
@@ -50,6 +50,23 @@ impl Planner<'_> {
         if let Some((dx, epilogue)) = self.input_gradient(stage, input) {
             self.builder.dispatch(kernel, &params(epilogue), &[read, &[dx]].concat(), self.quads(dx));
         }
+    }
+
+    /// Launches a kernel that sums a weight gradient over rows, with an invocation per part and four channels (`quads`).
+    /// See [`Self::weight_gradient`].
+    fn sum_over_rows<P: Pod>(
+        &mut self,
+        kernel: &str,
+        (tensor, bias): (usize, Option<usize>),
+        (rows, quads): (u32, u64),
+        read: &[BufferRange],
+        params: impl FnOnce(&GradientSum) -> P,
+    ) -> BufferRange {
+        let rows_per_part = rows_per_part(rows, quads, self.choices.abilities.software);
+        self.weight_gradient(tensor, bias, rows, rows_per_part, |planner, sum| {
+            let bindings = [read, &[sum.output]].concat();
+            planner.builder.dispatch(kernel, &params(sum), &bindings, u64::from(sum.parts) * quads);
+        })
     }
 
     pub(super) fn gelu(&mut self, stage: &Stage, phase: LayerPhase) {
@@ -168,14 +185,11 @@ impl Planner<'_> {
         }
         let dy = self.output_gradient(stage);
         // One invocation per four channels of all words.
-        let quads = u64::from(params.channels / 4);
-        let tokens = params.rows * params.tokens;
-        let rows_per_part = rows_per_part(tokens, quads, self.choices.abilities.software);
-        self.weight_gradient(stage.tensor, None, tokens, rows_per_part, |planner, parts| {
-            let params = Embedding { tokens_per_part: rows_per_part, part_stride: parts.part_stride, ..params };
-            let bindings = [ids, dy, parts.output];
-            let invocations = u64::from(parts.parts) * quads;
-            planner.builder.dispatch("embedding_weight_gradient", &params, &bindings, invocations);
+        let size = (params.rows * params.tokens, u64::from(params.channels / 4));
+        self.sum_over_rows("embedding_weight_gradient", (stage.tensor, None), size, &[ids, dy], |sum| Embedding {
+            tokens_per_part: sum.rows_per_part,
+            part_stride: sum.part_stride,
+            ..params
         });
     }
 
@@ -187,12 +201,11 @@ impl Planner<'_> {
             return self.builder.dispatch("position_forward", &params, &bindings, self.quads(y));
         }
         let dy = self.output_gradient(stage);
-        let quads = u64::from(params.values / 4);
-        let rows_per_part = rows_per_part(params.rows, quads, self.choices.abilities.software);
-        self.weight_gradient(stage.tensor, None, params.rows, rows_per_part, |planner, parts| {
-            let params = Position { rows_per_part, part_stride: parts.part_stride, ..params };
-            let invocations = u64::from(parts.parts) * quads;
-            planner.builder.dispatch("position_gradient", &params, &[dy, parts.output], invocations);
+        let size = (params.rows, u64::from(params.values / 4));
+        self.sum_over_rows("position_gradient", (stage.tensor, None), size, &[dy], |sum| Position {
+            rows_per_part: sum.rows_per_part,
+            part_stride: sum.part_stride,
+            ..params
         });
         let elementwise = self.sized(stage).elementwise();
         let bindings = [dy, self.input_of(stage, 0)];
@@ -255,7 +268,7 @@ impl Planner<'_> {
         parts: BufferRange,
         params: BatchNorm,
     ) -> (BufferRange, BatchNorm) {
-        if self.exchanging.is_none() {
+        if self.setup.devices == 1 {
             return (parts, params);
         }
         let BatchNorm { stored_channels: channels, pixels: pixels_of_sample, pixels_per_part, .. } = params;
@@ -265,26 +278,20 @@ impl Planner<'_> {
     }
 
     pub(super) fn batch_norm_backward(&mut self, stage: &Stage, params: BatchNorm) {
-        let pixels = params.rows * params.pixels;
-        let quads = u64::from(params.stored_channels / 4);
         let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
         let saved = self.keep_bytes(stage, 0, "mean and deviation", 8 * u64::from(params.stored_channels));
         let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
-        let per_part = rows_per_part(pixels, quads, self.choices.abilities.software);
-        let sums = self.weight_gradient(stage.tensor, Some(stage.tensor + 1), pixels, per_part, |planner, parts| {
-            let params = BatchNorm {
-                pixels_per_part: per_part,
-                parts: parts.parts,
-                part_stride: parts.part_stride,
-                bias_offset: parts.bias_offset,
-                ..params
-            };
-            let bindings = [x, dy, saved, gamma, beta, parts.output];
-            let invocations = u64::from(parts.parts) * quads;
-            planner.builder.dispatch("batch_norm_gradient_sums", &params, &bindings, invocations);
+        let (tensors, read) = ((stage.tensor, Some(stage.tensor + 1)), [x, dy, saved, gamma, beta]);
+        let size = (params.rows * params.pixels, u64::from(params.stored_channels / 4));
+        let sums = self.sum_over_rows("batch_norm_gradient_sums", tensors, size, &read, |sum| BatchNorm {
+            pixels_per_part: sum.rows_per_part,
+            parts: sum.parts,
+            part_stride: sum.part_stride,
+            bias_offset: sum.bias_offset,
+            ..params
         });
         // The arena keeps this device's share, which is summed with the other gradients.
-        let sums = if self.exchanging.is_some() {
+        let sums = if self.setup.devices > 1 {
             let all = self.builder.zeros("gradient sums of all devices", sums.bytes);
             self.builder.exchange(sums, all, Combination::Sum);
             all
@@ -306,18 +313,13 @@ impl Planner<'_> {
             return self.builder.dispatch("layer_norm_forward", &params, &bindings, u64::from(tokens));
         }
         let dy = self.output_gradient(stage);
-        let quads = u64::from(params.stored_channels / 4);
-        let per_part = rows_per_part(tokens, quads, self.choices.abilities.software);
-        self.weight_gradient(stage.tensor, Some(stage.tensor + 1), tokens, per_part, |planner, parts| {
-            let params = LayerNorm {
-                tokens_per_part: per_part,
-                part_stride: parts.part_stride,
-                bias_offset: parts.bias_offset,
-                ..params
-            };
-            let invocations = u64::from(parts.parts) * quads;
-            let bindings = [x, dy, saved, parts.output];
-            planner.builder.dispatch("layer_norm_weight_gradient", &params, &bindings, invocations);
+        let tensors = (stage.tensor, Some(stage.tensor + 1));
+        let size = (tokens, u64::from(params.stored_channels / 4));
+        self.sum_over_rows("layer_norm_weight_gradient", tensors, size, &[x, dy, saved], |sum| LayerNorm {
+            tokens_per_part: sum.rows_per_part,
+            part_stride: sum.part_stride,
+            bias_offset: sum.bias_offset,
+            ..params
         });
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let params = LayerNorm { epilogue, ..params };

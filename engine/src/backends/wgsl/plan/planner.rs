@@ -3,7 +3,7 @@
 use half::f16;
 use results::InputMode;
 use shaders::Stored;
-use shaders::params::{MAX_HEAD_SIZE, StepResult};
+use shaders::params::{Epilogue, MAX_HEAD_SIZE, StepResult};
 
 use super::super::builder::Builder;
 use super::super::choices::Choices;
@@ -13,7 +13,7 @@ use super::arenas::{Arenas, gradient_scale};
 use super::input::BatchInput;
 use crate::backends::sharing::most_rows;
 use crate::error::Result;
-use crate::model::{Model, ModelError, StageKind, Stages, Words};
+use crate::model::{Model, ModelError, SizedStage, Stage, StageKind, Stages, Words};
 use crate::trainer::TrainingJob;
 
 /// Number of steps whose results fit on the device before they are read: a whole window on any but the fastest device.
@@ -28,29 +28,15 @@ const MIN_TEST_ROWS: u32 = 100;
 pub(in super::super) struct TrainingSetup {
     /// Number of devices that share each batch.
     pub(in super::super) devices: u32,
-    /// Time at which devices exchange their gradients.
-    pub(in super::super) exchanging: Exchanging,
+    /// True if devices exchange their gradients in parts, each as soon as it is computed, while they compute the others;
+    /// false if they exchange all gradients together, after the backward pass.
+    pub(in super::super) overlaps: bool,
     pub(in super::super) input: InputMode,
-}
-
-/// Time at which devices that share each batch exchange their gradients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Exchanging {
-    /// All gradients together, after the backward pass.
-    Afterwards,
-    /// In parts, each as soon as it is computed, while the devices compute the others.
-    WhileComputing,
 }
 
 impl TrainingSetup {
     /// One device, which holds the data set.
-    pub(in super::super) const STANDARD: Self =
-        Self { devices: 1, exchanging: Exchanging::Afterwards, input: InputMode::Resident };
-
-    /// One of several devices that share each batch.
-    pub(in super::super) fn of_devices(devices: u32, exchanging: Exchanging) -> Self {
-        Self { devices, exchanging, ..Self::STANDARD }
-    }
+    pub(in super::super) const STANDARD: Self = Self { devices: 1, overlaps: false, input: InputMode::Resident };
 
     pub(in super::super) fn of_input(input: InputMode) -> Self {
         Self { input, ..Self::STANDARD }
@@ -79,8 +65,7 @@ pub(super) struct Planner<'a> {
     pub(super) rows: u32,
     pub(super) test_rows: u32,
     pub(super) gradient_scale: f32,
-    /// Exchange of several devices that share each batch; `None` for one.
-    pub(super) exchanging: Option<Exchanging>,
+    pub(super) setup: TrainingSetup,
 }
 
 /// A pass through all layers.
@@ -153,8 +138,84 @@ impl<'a> Planner<'a> {
             rows: 0,
             test_rows,
             gradient_scale: gradient_scale(job, stored),
-            exchanging: (setup.devices > 1).then_some(setup.exchanging),
+            setup,
         })
+    }
+
+    pub(super) fn sized(&self, stage: &Stage) -> SizedStage {
+        self.stages.sized(stage, self.rows, CHANNEL_ALIGNMENT)
+    }
+
+    /// Returns the part of a buffer with a value's rows in the current recording.
+    pub(super) fn rows_of(&self, value: usize, buffer: usize) -> BufferRange {
+        let features = self.stages.values[value].stored_features(CHANNEL_ALIGNMENT);
+        let bytes = self.choices.abilities.stored.bytes() * u64::from(self.rows) * u64::from(features);
+        BufferRange { buffer, offset_bytes: 0, bytes }
+    }
+
+    /// Returns the number of elements in part of a buffer of activations or their gradients, in groups of four.
+    pub(super) fn quads(&self, range: BufferRange) -> u64 {
+        range.bytes / (4 * self.choices.abilities.stored.bytes())
+    }
+
+    pub(super) fn input_of(&self, stage: &Stage, input: usize) -> BufferRange {
+        let value = stage.inputs[input];
+        self.rows_of(value, self.values[value].values)
+    }
+
+    pub(super) fn output_of(&self, stage: &Stage) -> BufferRange {
+        self.rows_of(stage.output, self.values[stage.output].values)
+    }
+
+    pub(super) fn output_gradient(&self, stage: &Stage) -> BufferRange {
+        let gradient = self.values[stage.output].gradient.expect("only the data has no gradient");
+        self.rows_of(stage.output, gradient)
+    }
+
+    /// Returns the destination of the gradient of a stage's input, and the epilogue that completes it; `None` for the
+    /// data.
+    pub(super) fn input_gradient(&mut self, stage: &Stage, input: usize) -> Option<(BufferRange, Epilogue)> {
+        let value = stage.inputs[input];
+        let gradient = self.rows_of(value, self.values[value].gradient?);
+        let accumulate = u32::from(std::mem::replace(&mut self.values[value].contributed, true));
+        let epilogue = self.stages.values[value].stored_epilogue(CHANNEL_ALIGNMENT);
+        Some((gradient, Epilogue { accumulate, ..epilogue }))
+    }
+
+    /// Returns a buffer that a stage keeps from its forward to its backward pass, given the bytes per sample.
+    pub(super) fn keep(&mut self, stage: &Stage, place: usize, name: &'static str, bytes: u64) -> BufferRange {
+        let kept = self.keep_bytes(stage, place, name, u64::from(self.test_rows) * bytes);
+        BufferRange { bytes: u64::from(self.rows) * bytes, ..kept }
+    }
+
+    /// Returns a buffer of any size that a stage keeps or that both recordings use.
+    pub(super) fn keep_bytes(&mut self, stage: &Stage, place: usize, name: &'static str, bytes: u64) -> BufferRange {
+        let kept = &mut self.kept[stage.output];
+        if kept.len() <= place {
+            kept.resize(place + 1, BufferRange::default());
+        }
+        // The test recording may have more rows.
+        if kept[place].bytes < bytes {
+            kept[place] = self.builder.zeros(name, bytes);
+        }
+        BufferRange { bytes, ..kept[place] }
+    }
+
+    /// Returns the part of the weight arena with a stage's tensor.
+    pub(super) fn weight(&self, stage: &Stage, tensor: usize) -> BufferRange {
+        let layout = &self.tensors[stage.tensor + tensor];
+        self.arenas.part(self.arenas.read, layout.offset, layout.elements())
+    }
+
+    /// Returns the part of the products' arena with a stage's tensor.
+    pub(super) fn product_weight(&self, stage: &Stage, tensor: usize) -> BufferRange {
+        let layout = &self.tensors[stage.tensor + tensor];
+        self.arenas.product_part(layout.offset, layout.elements())
+    }
+
+    /// Returns the bias of a stage, or zeros if it has none.
+    pub(super) fn bias(&self, stage: &Stage, bias: bool) -> BufferRange {
+        if bias { self.weight(stage, 1) } else { self.arenas.zeros }
     }
 }
 

@@ -6,7 +6,7 @@ use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::products::{Params, Pass, Product};
 use super::super::recording::BufferRange;
 use super::planner::{LayerPhase, Planner};
-use super::weight_gradient::{pixels_per_part, rows_per_part_of_product};
+use super::weight_gradient::{GradientSum, pixels_per_part, rows_per_part_of_product};
 use crate::model::{Cell, SlidingWindow, Stage};
 
 impl Planner<'_> {
@@ -42,10 +42,10 @@ impl Planner<'_> {
     ) {
         let size = [params.inputs, params.outputs];
         let rows_per_part = rows_per_part_of_product(params.rows, size, self.choices.abilities.software);
-        self.weight_gradient(tensor, bias, params.rows, rows_per_part, |planner, parts| {
-            let params =
-                Dense { rows_per_part, part_stride: parts.part_stride, bias_offset: parts.bias_offset, ..params };
-            planner.product(Pass::WeightGradient, Params::Dense(params), &[x, dy, parts.output]);
+        self.weight_gradient(tensor, bias, params.rows, rows_per_part, |planner, sum| {
+            let &GradientSum { part_stride, bias_offset, output, .. } = sum;
+            let params = Dense { rows_per_part, part_stride, bias_offset, ..params };
+            planner.product(Pass::WeightGradient, Params::Dense(params), &[x, dy, output]);
         });
     }
 
@@ -60,10 +60,10 @@ impl Planner<'_> {
         let pixels = params.rows * params.output_height * params.output_width;
         let pixels_per_part = pixels_per_part(&params, self.choices.abilities.software);
         let bias = bias.then_some(stage.tensor + 1);
-        self.weight_gradient(stage.tensor, bias, pixels, pixels_per_part, |planner, parts| {
-            let params =
-                Conv2d { pixels_per_part, part_stride: parts.part_stride, bias_offset: parts.bias_offset, ..params };
-            planner.product(Pass::WeightGradient, Params::Conv2d(params), &[x, dy, parts.output]);
+        self.weight_gradient(stage.tensor, bias, pixels, pixels_per_part, |planner, sum| {
+            let &GradientSum { part_stride, bias_offset, output, .. } = sum;
+            let params = Conv2d { pixels_per_part, part_stride, bias_offset, ..params };
+            planner.product(Pass::WeightGradient, Params::Conv2d(params), &[x, dy, output]);
         });
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let params = Params::Conv2d(Conv2d { epilogue, ..params });

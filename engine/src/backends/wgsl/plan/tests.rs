@@ -8,31 +8,25 @@ use super::*;
 use crate::testing::{file_batches, samples};
 use crate::training::BatchPlan;
 
-/// A launch that a broken device leaves out: its place among all launches of a plan.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Omission(pub(crate) usize);
-
 impl Plan {
-    /// Names of all launches, in the order in which an [`Omission`] counts them.
+    /// Names of all launches, in the order in which [`Plan::omit`] counts them.
     pub(crate) fn launches(&self) -> Vec<String> {
-        let named = |(name, recording): (&str, Option<&Recording>)| {
-            let dispatches = recording.map_or(&[][..], |recording| &recording.dispatches);
-            dispatches.iter().map(|dispatch| format!("{name}: {}", dispatch.kernel.name)).collect::<Vec<_>>()
-        };
         let recordings = [
-            ("shuffle", self.shuffle.as_ref()),
-            ("training", Some(&self.training)),
-            ("test", Some(&self.evaluation)),
-            ("held-out test", self.held_out.as_ref()),
+            ("shuffle", &self.shuffle),
+            ("training", &self.training),
+            ("test", &self.evaluation),
+            ("held-out test", &self.held_out),
         ];
+        let named = |(name, recording): (&'static str, &Recording)| {
+            launches(recording).into_iter().map(move |kernel| format!("{name}: {kernel}"))
+        };
         recordings.into_iter().flat_map(named).collect()
     }
 
-    /// Leaves out a launch.
-    pub(crate) fn omit(&mut self, omission: Omission) {
-        let mut place = omission.0;
-        let recordings = self.shuffle.iter_mut().chain([&mut self.training, &mut self.evaluation]);
-        for recording in recordings.chain(&mut self.held_out) {
+    /// Leaves out a launch, as a broken device does, given its place among all launches.
+    pub(crate) fn omit(&mut self, omitted: usize) {
+        let mut place = omitted;
+        for recording in [&mut self.shuffle, &mut self.training, &mut self.evaluation, &mut self.held_out] {
             if place < recording.dispatches.len() {
                 recording.dispatches.remove(place);
                 for exchange in &mut recording.exchanges {
@@ -43,7 +37,7 @@ impl Plan {
             }
             place -= recording.dispatches.len();
         }
-        panic!("a plan has no launch {}", omission.0);
+        panic!("a plan has no launch {omitted}");
     }
 }
 
@@ -224,7 +218,7 @@ fn streamed_batches_are_gathered_from_a_small_buffer() {
     for name in workloads() {
         let setup = TrainingSetup::of_input(InputMode::Stream);
         let (streamed, resident) = (plan_with(&job(name, 8), setup, Abilities::default()), plan(name, 8));
-        assert!(streamed.shuffle.is_none(), "{name}");
+        assert!(streamed.shuffle.dispatches.is_empty(), "{name}");
         assert_eq!(launches(&streamed.training), launches(&resident.training), "{name}");
         let place = streamed.streamed.unwrap();
         let seen = streamed.training.dispatches[0].bindings[0];
@@ -237,7 +231,8 @@ fn streamed_batches_are_gathered_from_a_small_buffer() {
 
 /// The plan of one of two devices, which exchange gradients during the backward pass.
 fn overlapping_plan(name: &str) -> Plan {
-    plan_with(&job(name, 8), TrainingSetup::of_devices(2, Exchanging::WhileComputing), Abilities::default())
+    let setup = TrainingSetup { devices: 2, overlaps: true, ..TrainingSetup::STANDARD };
+    plan_with(&job(name, 8), setup, Abilities::default())
 }
 
 #[test]

@@ -38,6 +38,7 @@ pub(super) struct GradientSum {
     /// All parts, or the gradient itself if there is only one.
     pub(super) output: BufferRange,
     pub(super) parts: u32,
+    pub(super) rows_per_part: u32,
 }
 
 impl Planner<'_> {
@@ -64,7 +65,7 @@ impl Planner<'_> {
         } else {
             self.builder.floats("gradient parts", u64::from(parts) * u64::from(part_stride))
         };
-        dispatch(self, &GradientSum { part_stride, bias_offset, output, parts });
+        dispatch(self, &GradientSum { part_stride, bias_offset, output, parts, rows_per_part });
         if output != gradient {
             let params = SumParts { elements: part_stride, parts, accumulate, reserved: 0 };
             let (kernel, invocations) = sum_of_parts(&params, self.choices.abilities.software);

@@ -103,7 +103,7 @@ impl WgslTrainer {
             table.push(step);
             let changes = [(&self.shuffle, step.offset == 0), (&self.mirror, step.mirror_rest == 1)];
             for (change, is_due) in changes {
-                if let (StepKind::Training, 0, Some(change), true) = (kind, next.launch, change, is_due) {
+                if let (StepKind::Training, 0, true) = (kind, next.launch, is_due) {
                     commands.add(change, row, 0..change.launches());
                 }
             }
@@ -184,9 +184,7 @@ impl WgslTrainer {
         match kind {
             StepKind::Training => &self.training,
             StepKind::Evaluation(EvaluationSet::Test) => &self.evaluation,
-            StepKind::Evaluation(EvaluationSet::HeldOut) => {
-                self.held_out.as_ref().expect("held-out samples are evaluated for jobs with early stopping")
-            }
+            StepKind::Evaluation(EvaluationSet::HeldOut) => &self.held_out,
         }
     }
 
@@ -221,8 +219,8 @@ impl WgslTrainer {
     ) -> impl Future<Output = Result<()>> + use<> {
         let (row, most, stretch) = (slot % STEP_ROWS, self.training_pace.work(), self.stretch(number));
         let mut commands = Commands::new(&self.device);
-        if let (Some(shuffle), true) = (&self.shuffle, epoch_begins) {
-            commands.add(shuffle, row, 0..shuffle.launches());
+        if epoch_begins {
+            commands.add(&self.shuffle, row, 0..self.shuffle.launches());
         }
         let mut next = stretch.start;
         loop {
