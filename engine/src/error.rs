@@ -6,7 +6,7 @@ use crate::model::ModelError;
 pub(crate) type Result<T, E = EngineError> = std::result::Result<T, E>;
 
 /// Error of the engine. Each message states the problem and, if possible, a remedy.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum EngineError {
     #[error("there is no workload named `{name}`; available: {}", known.join(", "))]
     UnknownWorkload { name: String, known: Vec<String> },

@@ -74,13 +74,6 @@ mod tests {
         assert_eq!(seen, [1, 4, 16, 64, 75, 75]);
     }
 
-    #[test]
-    fn a_slow_device_gets_the_smallest_submissions() {
-        let mut pace = Pace::new(1, 1024, 0.0);
-        pace.note(1, 2.0);
-        assert_eq!(pace.work(), 1);
-    }
-
     /// A device that executes submissions one after the other and reports their ends late.
     struct LateDevice {
         step_seconds: f64,

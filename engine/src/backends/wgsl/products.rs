@@ -158,13 +158,25 @@ fn recurrent_elements(pass: Pass, cell: Cell, p: &Recurrent) -> Vec<u64> {
     let gates = u64::from(cell.gates()) * states;
     let weights = volume(&[cell.gates(), p.stored_units, p.stored_units]);
     let bias = volume(&[cell.gates(), p.stored_units]);
+    let own = if cell == Cell::Lstm { states } else { gates };
+    recurrent_bindings(cell, pass, [weights, bias, gates, own, states, y, y])
+}
+
+/// Returns the buffers of a recurrent kernel in binding order, given all that a cell may have: recurrent weights,
+/// recurrent bias, gates, an LSTM's cells or a GRU's products, hidden states, the last state or its gradient, and the
+/// gradient that a GRU keeps.
+pub(super) fn recurrent_bindings<T>(
+    cell: Cell,
+    pass: Pass,
+    [weights, bias, gates, own, previous, last, kept]: [T; 7],
+) -> Vec<T> {
     match (cell, pass) {
-        (Cell::Lstm, Pass::Forward) => vec![weights, gates, states, states, y],
-        (Cell::Lstm, _) => vec![weights, y, states, gates],
-        (Cell::Gru(_), Pass::Forward) => vec![weights, bias, gates, gates, states, y],
-        (Cell::Gru(_), _) => vec![weights, y, states, gates, gates, y],
-        (Cell::SimpleRnn(_), Pass::Forward) => vec![weights, states, states, y],
-        (Cell::SimpleRnn(_), _) => vec![weights, y, states],
+        (Cell::Lstm, Pass::Forward) => vec![weights, gates, own, previous, last],
+        (Cell::Lstm, _) => vec![weights, last, own, gates],
+        (Cell::Gru(_), Pass::Forward) => vec![weights, bias, gates, own, previous, last],
+        (Cell::Gru(_), _) => vec![weights, last, previous, gates, own, kept],
+        (Cell::SimpleRnn(_), Pass::Forward) => vec![weights, gates, previous, last],
+        (Cell::SimpleRnn(_), _) => vec![weights, last, gates],
     }
 }
 

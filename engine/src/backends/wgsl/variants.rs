@@ -5,7 +5,6 @@ use shaders::{SMALL_WORKGROUP, Stored};
 
 use super::layout::CHANNEL_ALIGNMENT;
 use super::products::{Extents, Params, Pass, Product};
-use crate::model::Cell;
 
 /// Device abilities that decide between variants. The default has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -150,9 +149,7 @@ impl Product {
                 (format!("conv2d_{pass}_narrow"), &PRODUCT_KINDS[..1])
             }
             Params::Conv2d(_) => (format!("conv2d_{pass}"), &PRODUCT_KINDS[..]),
-            Params::Recurrent(Cell::Lstm, _) => (format!("lstm_{recurrent_pass}"), &RECURRENT_KINDS[..]),
-            Params::Recurrent(Cell::Gru(_), _) => (format!("gru_{recurrent_pass}"), &RECURRENT_KINDS[..]),
-            Params::Recurrent(Cell::SimpleRnn(_), _) => (format!("simple_rnn_{recurrent_pass}"), &RECURRENT_KINDS[..]),
+            Params::Recurrent(cell, _) => (format!("{}_{recurrent_pass}", cell.name()), &RECURRENT_KINDS[..]),
         };
         // The narrow kernel also computes products of other channels, and is their default.
         let narrow = (name == "conv2d_forward").then_some(("_narrow", REGISTERS));
@@ -254,6 +251,7 @@ impl Variant {
 mod tests {
     use super::super::products::{dense, recurrent};
     use super::*;
+    use crate::model::Cell;
 
     fn lstm(pass: Pass, sequences: u32) -> Product {
         Product { pass, params: Params::Recurrent(Cell::Lstm, recurrent(sequences, 28, 128)) }

@@ -45,7 +45,8 @@ pub(crate) struct GpuDevice {
     pub(crate) abilities: Abilities,
     pub(crate) has_timestamps: bool,
     pub(crate) form: Form,
-    fault: Arc<Mutex<Option<DriverFault>>>,
+    /// First error that the driver reported outside of [`Self::watched`].
+    fault: Arc<Mutex<Option<EngineError>>>,
     counts: Cell<Counts>,
     pub(crate) pipelines: Pipelines,
     pub(crate) data: DataSets,
@@ -137,22 +138,22 @@ impl GpuDevice {
             ..wgpu::DeviceDescriptor::default()
         };
         let opened = answer("it was to be opened", adapter.request_device(&descriptor)).await?;
-        let (device, queue) = opened.map_err(|e| EngineError::DeviceRefused { message: e.to_string() })?;
+        let (device, queue) = opened.map_err(EngineError::refused)?;
         let fault = Arc::new(Mutex::new(None));
-        let note = |fault: &Arc<Mutex<Option<DriverFault>>>| {
+        let note = |fault: &Arc<Mutex<Option<EngineError>>>| {
             let fault = Arc::clone(fault);
-            move |found: DriverFault| {
+            move |found: EngineError| {
                 if let Ok(mut fault) = fault.lock() {
                     fault.get_or_insert(found);
                 }
             }
         };
         let note_error = note(&fault);
-        device.on_uncaptured_error(Arc::new(move |error| note_error(DriverFault::from_error(&error))));
+        device.on_uncaptured_error(Arc::new(move |error| note_error(reported(&error))));
         let note_loss = note(&fault);
         device.set_device_lost_callback(move |reason, message| {
             if reason != wgpu::DeviceLostReason::Destroyed {
-                note_loss(DriverFault::Lost(message));
+                note_loss(EngineError::DeviceLost { message });
             }
         });
         Ok(Self {
@@ -195,7 +196,8 @@ impl GpuDevice {
     /// Simulates a lost device, as after a driver reset.
     #[cfg(test)]
     pub(crate) fn lose(&self) {
-        self.fault.lock().unwrap().get_or_insert(DriverFault::Lost("a test pulled the plug".to_owned()));
+        let message = "a test pulled the plug".to_owned();
+        self.fault.lock().unwrap().get_or_insert(EngineError::DeviceLost { message });
     }
 
     /// Returns the bytes that the driver has reserved for buffers, if it reports them.
@@ -238,7 +240,7 @@ impl GpuDevice {
             let finished = answer("it was given work", finished).await?;
             let found = fault.lock().ok().and_then(|fault| fault.clone());
             match (found, finished) {
-                (Some(fault), _) => Err(fault.into_error()),
+                (Some(fault), _) => Err(fault),
                 (None, Ok(())) => Ok(()),
                 (None, Err(_)) => Err(EngineError::DeviceLost { message: "the driver gave no answer".to_owned() }),
             }
@@ -254,11 +256,10 @@ impl GpuDevice {
     /// Releases the data set, clears the driver's error, and waits for an empty submission to finish.
     pub(crate) async fn recover(&self) -> Result<()> {
         self.data.clear();
-        if let Ok(mut fault) = self.fault.lock() {
-            match fault.take() {
-                Some(lost @ DriverFault::Lost(_)) => return Err(fault.insert(lost).clone().into_error()),
-                Some(DriverFault::OutOfMemory(_) | DriverFault::Refused(_)) | None => {}
-            }
+        if let Ok(mut fault) = self.fault.lock()
+            && let Some(lost @ EngineError::DeviceLost { .. }) = fault.take()
+        {
+            return Err(fault.insert(lost).clone());
         }
         self.submit_nothing().await
     }
@@ -348,7 +349,7 @@ impl GpuDevice {
             answer("it was asked for buffers and kernels", async { [validation.pop().await, memory.pop().await] })
                 .await?;
         match errors.into_iter().flatten().next() {
-            Some(error) => Err(DriverFault::from_error(&error).into_error()),
+            Some(error) => Err(reported(&error)),
             None => Ok(result),
         }
     }
@@ -387,28 +388,11 @@ fn matrix_features(form: Form) -> (wgpu::Features, wgpu::ExperimentalFeatures) {
     (wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX, granted)
 }
 
-/// First error reported by a driver.
-#[derive(Clone, Debug)]
-enum DriverFault {
-    OutOfMemory(String),
-    Lost(String),
-    Refused(String),
-}
-
-impl DriverFault {
-    fn from_error(error: &wgpu::Error) -> Self {
-        match error {
-            wgpu::Error::OutOfMemory { .. } => Self::OutOfMemory(error.to_string()),
-            _ => Self::Refused(error.to_string()),
-        }
-    }
-
-    fn into_error(self) -> EngineError {
-        match self {
-            Self::OutOfMemory(message) => EngineError::OutOfMemory { message },
-            Self::Lost(message) => EngineError::DeviceLost { message },
-            Self::Refused(message) => EngineError::DeviceRefused { message },
-        }
+/// Converts an error reported by the driver.
+fn reported(error: &wgpu::Error) -> EngineError {
+    match error {
+        wgpu::Error::OutOfMemory { .. } => EngineError::OutOfMemory { message: error.to_string() },
+        _ => EngineError::refused(error),
     }
 }
 
@@ -437,7 +421,7 @@ mod tests {
     #[test]
     fn a_lost_device_does_not_recover() {
         with_device(|device| {
-            device.fault.lock().unwrap().get_or_insert(DriverFault::Lost("a test".to_owned()));
+            device.lose();
             for _ in 0..2 {
                 let error = pollster::block_on(device.recover()).unwrap_err();
                 assert!(matches!(error, EngineError::DeviceLost { .. }), "{error}");

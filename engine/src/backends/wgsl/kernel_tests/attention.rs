@@ -1,22 +1,17 @@
-use proptest::prelude::*;
 use shaders::params::{Attention, Epilogue, MAX_HEAD_SIZE};
 use shaders::reference as twin;
 
 use super::{ACTIVATIONS, Case, dropout_after, numbers, on_shapes, single, step, storable, with_epilogue};
 
-/// Generates any number of tokens, heads from the smallest to the largest size, and flat and steep scores.
-fn shapes() -> impl Strategy<Value = Attention> {
-    let extents = (1u32..4, 1u32..20, 1u32..4, 1..=MAX_HEAD_SIZE / 4, 0.1f32..2.0);
-    (extents, 0..ACTIVATIONS.len(), 0u32..2).prop_map(|((rows, tokens, heads, fours, scale), kind, accumulate)| {
-        let head_size = 4 * fours;
-        let epilogue = Epilogue { accumulate, ..dropout_after(ACTIVATIONS[kind], 3 * heads * head_size) };
-        Attention { rows, tokens, heads, head_size, scale, epilogue, ..Attention::default() }
-    })
-}
-
 #[test]
 fn attention_kernels_equal_their_twins() {
-    on_shapes(shapes(), |device, params| {
+    // Any number of tokens, heads from the smallest to the largest size, and flat and steep scores.
+    let extents = (1u32..4, 1u32..20, 1u32..4, 1..=MAX_HEAD_SIZE / 4, 0.1f32..2.0);
+    on_shapes((extents, 0..ACTIVATIONS.len(), 0u32..2), |device, (extents, kind, accumulate)| {
+        let (rows, tokens, heads, fours, scale) = extents;
+        let head_size = 4 * fours;
+        let epilogue = Epilogue { accumulate, ..dropout_after(ACTIVATIONS[kind], 3 * heads * head_size) };
+        let params = Attention { rows, tokens, heads, head_size, scale, epilogue, ..Attention::default() };
         let step = step(params.rows);
         let queries = params.rows * params.tokens * params.heads;
         let results = queries * params.head_size;

@@ -10,29 +10,17 @@ use super::{
     with_epilogue,
 };
 
-/// Generates sums that use each pixel of the second summand once or several times.
-fn sums() -> impl Strategy<Value = Add> {
-    let repeats = prop_oneof![Just(1u32), 2u32..30];
-    (1u32..20, repeats, 1u32..5, 0..ACTIVATIONS.len()).prop_map(|(pixels, repeats, fours, kind)| Add {
-        pixels: pixels * repeats,
-        channels: 4 * fours,
-        repeats,
-        epilogue: Epilogue {
-            activation: ACTIVATIONS[kind],
-            dropout_stream: if pixels % 3 == 0 { 0 } else { 1000 },
-            dropout_rate: if pixels % 3 == 0 { 0.0 } else { 0.2 },
-            accumulate: pixels % 2,
-            channels: 4 * fours - 1,
-            stored_channels: 4 * fours,
-            ..Epilogue::default()
-        },
-        ..Add::default()
-    })
-}
-
 #[test]
 fn sums_equal_their_twins() {
-    on_shapes(sums(), |device, params| {
+    // Sums use each pixel of the second summand once or several times.
+    let repeats = prop_oneof![Just(1u32), 2u32..30];
+    let shapes = (1u32..20, repeats, 1u32..5, 0..ACTIVATIONS.len());
+    on_shapes(shapes, |device, (pixels, repeats, fours, kind)| {
+        let (dropout_stream, dropout_rate) = if pixels % 3 == 0 { (0, 0.0) } else { (1000, 0.2) };
+        let epilogue = Epilogue { dropout_stream, dropout_rate, ..dropout_after(ACTIVATIONS[kind], 4 * fours) };
+        let epilogue = Epilogue { accumulate: pixels % 2, features: 0, ..epilogue };
+        let (pixels, channels) = (pixels * repeats, 4 * fours);
+        let params = Add { pixels, channels, repeats, epilogue, ..Add::default() };
         let (elements, step) = (params.pixels * params.channels, step(1));
         let (a, b, y) = (numbers(elements, 1), numbers(elements / params.repeats, 2), vec![0.0; elements as usize]);
         let case = Case::new([&a, &b], [&y], |[a, b], [y]| twin::add_forward(&params, &step, a, b, y));
@@ -112,19 +100,11 @@ fn gelu_and_pass_gradient_equal_their_twins() {
     });
 }
 
-fn positions() -> impl Strategy<Value = Position> {
-    (1u32..20, 1u32..20, 1u32..8).prop_map(|(rows, fours, rows_per_part)| Position {
-        rows,
-        values: 4 * fours,
-        rows_per_part,
-        part_stride: 4 * fours + 8,
-        epilogue: dropout_after(activation::IDENTITY, 4 * fours),
-    })
-}
-
 #[test]
 fn positions_equal_their_twins() {
-    on_shapes(positions(), |device, params| {
+    on_shapes((1u32..20, 1u32..20, 1u32..8), |device, (rows, fours, rows_per_part)| {
+        let epilogue = dropout_after(activation::IDENTITY, 4 * fours);
+        let params = Position { rows, values: 4 * fours, rows_per_part, part_stride: 4 * fours + 8, epilogue };
         let (values, step) = (params.rows * params.values, step(params.rows));
         let (x, embedding, y) = (numbers(values, 1), numbers(params.values, 2), vec![9.0; values as usize]);
         let case = Case::new([&x, &embedding], [&y], |[x, embedding], [y]| {

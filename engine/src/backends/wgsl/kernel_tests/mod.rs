@@ -42,10 +42,6 @@ const CASES: u32 = 24;
 /// Relative rounding error of f16: half a unit of its last (eleventh) bit.
 const ROUNDING: f64 = 1.0 / 2048.0;
 
-/// A device that stores f32, and one that stores f16 if the adapter can, with matrix units or with loops that emulate
-/// them.
-type Devices = (Rc<GpuDevice>, Option<Rc<GpuDevice>>);
-
 thread_local! {
     static STORED: Cell<Stored> = const { Cell::new(Stored::F32) };
     /// True once the current test has reported that it skips variants.
@@ -73,7 +69,9 @@ pub(super) fn with_device(test: impl Fn(&Rc<GpuDevice>)) {
     }
 }
 
-fn open() -> Option<Devices> {
+/// Opens a device that stores f32, and one that stores f16 if the adapter can, with matrix units or with loops that
+/// emulate them.
+fn open() -> Option<(Rc<GpuDevice>, Option<Rc<GpuDevice>>)> {
     [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| {
         let open = |(precision, matrices)| {
             pollster::block_on(GpuDevice::open_with(&choice, precision, matrices, &[])).ok().map(Rc::new)
@@ -115,30 +113,24 @@ macro_rules! test_variants {
 }
 use test_variants;
 
-/// Returns the variants of `product` that a test launches on `device`.
+/// Returns the variants of `product` that a test launches on `device`. If variants with subgroups are missing, reports
+/// it, or fails if `REQUIRE_GPU` is 1 and the adapter must have them.
 fn variants(device: &GpuDevice, product: &Product, which: Variants) -> Vec<Variant> {
-    let every = every_variant(device, product);
-    if which == Variants::Every {
-        let needs_subgroups = |variant: &Variant| shaders::kernel(variant.kernel).unwrap().needs_subgroups();
-        let only = env::var_os(ONLY_SUBGROUPS).is_some();
-        return every.into_iter().filter(|variant| !only || needs_subgroups(variant)).collect();
-    }
-    let usual = [every[0], product.usual_variant(device.abilities)];
-    every.into_iter().filter(|variant| usual.contains(variant)).collect()
-}
-
-/// Returns the variants of `product` that `device` runs. If variants with subgroups are missing, reports it, or fails
-/// if `REQUIRE_GPU` is 1 and the adapter must have them.
-fn every_variant(device: &GpuDevice, product: &Product) -> Vec<Variant> {
-    let variants: Vec<_> = product.variants_with(device.abilities).collect();
+    let every: Vec<_> = product.variants_with(device.abilities).collect();
     let is_for_device = |variant: &&Variant| device.abilities.matrices || !variant.multiplies_blocks();
-    if variants.len() < product.variants().iter().filter(is_for_device).count() && !REPORTED_SKIP.replace(true) {
+    if every.len() < product.variants().iter().filter(is_for_device).count() && !REPORTED_SKIP.replace(true) {
         let lanes = device.abilities.subgroup_lanes;
         let why = format!("kernels for subgroups of eight lanes do not run, this adapter's subgroups have {lanes}");
         // Four lanes means that llvmpipe was configured with that width.
         skipped(has_everything(device.adapter()) && lanes != 4, why);
     }
-    variants
+    let usual = [every[0], product.usual_variant(device.abilities)];
+    let only_subgroups = env::var_os(ONLY_SUBGROUPS).is_some();
+    let is_launched = |variant: &Variant| match which {
+        Variants::Usual => usual.contains(variant),
+        Variants::Every => !only_subgroups || shaders::kernel(variant.kernel).unwrap().needs_subgroups(),
+    };
+    every.into_iter().filter(is_launched).collect()
 }
 
 /// Returns a runner with the same random shapes every time, so that failures are repeatable.

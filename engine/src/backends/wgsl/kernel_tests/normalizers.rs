@@ -7,25 +7,14 @@ use super::{
     with_epilogue,
 };
 
-/// Generates radii below and above four channels, up to more than all channels. The last channel is padding.
-fn local_responses() -> impl Strategy<Value = LocalResponse> {
-    let extents = (1u32..4, 1u32..20, 1u32..7, 0u32..10, 0..ACTIVATIONS.len(), 0u32..2);
-    extents.prop_map(|(rows, pixels, fours, radius, kind, accumulate)| LocalResponse {
-        rows,
-        pixels,
-        stored_channels: 4 * fours,
-        radius,
-        bias: 0.7,
-        alpha: 0.4,
-        beta: 0.75,
-        epilogue: Epilogue { accumulate, ..dropout_after(ACTIVATIONS[kind], 4 * fours) },
-        ..LocalResponse::default()
-    })
-}
-
 #[test]
 fn local_responses_equal_their_twins() {
-    on_shapes(local_responses(), |device, params| {
+    // Radii below and above four channels, up to more than all channels. The last channel is padding.
+    let shapes = (1u32..4, 1u32..20, 1u32..7, 0u32..10, 0..ACTIVATIONS.len(), 0u32..2);
+    on_shapes(shapes, |device, (rows, pixels, fours, radius, kind, accumulate)| {
+        let epilogue = Epilogue { accumulate, ..dropout_after(ACTIVATIONS[kind], 4 * fours) };
+        let sizes = LocalResponse { rows, pixels, stored_channels: 4 * fours, radius, ..LocalResponse::default() };
+        let params = LocalResponse { bias: 0.7, alpha: 0.4, beta: 0.75, epilogue, ..sizes };
         let (pixels, stored, step) = (params.rows * params.pixels, params.stored_channels, step(params.rows));
         let values = |stream| padded(pixels, stored - 1, stored, stream);
         let (x, y) = (values(1), vec![9.0; (pixels * stored) as usize]);

@@ -20,9 +20,10 @@ use super::device::GpuDevice;
 use crate::backends::adapter::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::Result;
-use crate::measure::{self, Event, Observer};
+use crate::measure::{Event, Observer};
 use lab::Lab;
 pub use peaks::Gauge;
+use peaks::PeakKind;
 pub use product::Request;
 use product::{LayerPass, ProductBenchmark};
 pub use profile::{Cost, Launch, Profile, profile};
@@ -46,52 +47,43 @@ pub async fn measure(
     let device = Rc::new(GpuDevice::open(choice, Precision::F32, &[]).await?);
     observer.event(&Event::Opened { adapter: device.adapter().clone() });
     let emulated = device.adapter().software;
-    let products: Vec<LayerPass> = request.suites.iter().flat_map(|suite| products(*suite, emulated)).collect();
-    let peaks_wanted = peaks::wanted(&request.suites);
-    let lab = Lab { device: Rc::clone(&device), clock };
-    let mut announcer = Announcer { observer, started: 0, count: peaks_wanted.len() + products.len() };
+    let peaks = peaks::wanted(&request.suites).into_iter().map(Measurement::Peak);
+    let products = request
+        .suites
+        .iter()
+        .flat_map(|suite| products(*suite, emulated))
+        .map(|product| Measurement::Product(Box::new(product)));
+    let measurements: Vec<Measurement> = peaks.chain(products).collect();
+    let count = measurements.len();
     let mut report = KernelReport::new(device.adapter().clone());
-    let mut gauge: Option<Box<dyn measure::Gauge>> = None;
-    for kind in peaks_wanted {
-        if !announcer.start(kind.title()) {
-            report.cancelled = true;
-            return Ok(report);
+    let lab = Lab { device, clock };
+    let mut benchmark = ProductBenchmark::new(&lab, request);
+    for (number, measurement) in (1..).zip(measurements) {
+        if observer.cancelled() {
+            break;
         }
-        if let Some(found) = kind.measure(&lab, &mut report.peaks).await? {
-            gauge = Some(Box::new(found));
+        let what = match &measurement {
+            Measurement::Peak(kind) => kind.title().to_owned(),
+            Measurement::Product(product) => product.title(),
+        };
+        observer.event(&Event::Started { what, number, count });
+        match measurement {
+            Measurement::Peak(kind) => {
+                if let Some(gauge) = kind.measure(&lab, &mut report.peaks).await? {
+                    benchmark.peak = report.peaks.arithmetic.as_ref().map(|peak| peak.value);
+                    benchmark.gauge = Some(Box::new(gauge));
+                }
+            }
+            Measurement::Product(product) => report.entries.push(benchmark.measure(&product, observer).await?),
         }
     }
-    let peak = report.peaks.arithmetic.as_ref().map(|peak| peak.value);
-    let mut benchmark = ProductBenchmark::new(&lab, request, peak, gauge);
-    for product in &products {
-        if !announcer.start(&product.title()) {
-            report.cancelled = true;
-            return Ok(report);
-        }
-        report.entries.push(benchmark.measure(product, announcer.observer).await?);
-    }
-    report.cancelled = announcer.observer.cancelled();
+    report.cancelled = observer.cancelled();
     Ok(report)
 }
 
-/// Announces and counts measurements.
-struct Announcer<'a> {
-    observer: &'a mut dyn Observer<Event>,
-    started: usize,
-    count: usize,
-}
-
-impl Announcer<'_> {
-    /// Announces the next measurement. Returns false if the observer canceled the run.
-    fn start(&mut self, what: &str) -> bool {
-        if self.observer.cancelled() {
-            return false;
-        }
-        self.started += 1;
-        let (what, number, count) = (what.to_owned(), self.started, self.count);
-        self.observer.event(&Event::Started { what, number, count });
-        true
-    }
+enum Measurement {
+    Peak(PeakKind),
+    Product(Box<LayerPass>),
 }
 
 fn products(suite: KernelSuite, emulated: bool) -> Vec<LayerPass> {

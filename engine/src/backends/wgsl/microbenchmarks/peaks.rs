@@ -46,30 +46,27 @@ pub(super) enum PeakKind {
     RoundTrip,
 }
 
+/// Suites that need the arithmetic peak. Products are compared with it.
+const ARITHMETIC_SUITES: [KernelSuite; 4] =
+    [KernelSuite::Arithmetic, KernelSuite::Gemm, KernelSuite::Conv, KernelSuite::Rnn];
+
+/// Peaks in the order of measurement, each with its title and the suites that need it.
+const PEAKS: [(PeakKind, &str, &[KernelSuite]); 5] = [
+    (PeakKind::Arithmetic, "Arithmetic, fused multiply-adds", &ARITHMETIC_SUITES),
+    (PeakKind::Copy, "Memory, copying", &[KernelSuite::Memory]),
+    (PeakKind::Read, "Memory, reading", &[KernelSuite::Memory]),
+    (PeakKind::Launches, "Launches of a small kernel", &[KernelSuite::Launch]),
+    (PeakKind::RoundTrip, "Round trip to the device", &[KernelSuite::Launch]),
+];
+
 pub(super) fn wanted(suites: &[KernelSuite]) -> Vec<PeakKind> {
-    let has = |any: &[KernelSuite]| any.iter().any(|suite| suites.contains(suite));
-    let mut kinds = Vec::new();
-    if has(&[KernelSuite::Arithmetic, KernelSuite::Gemm, KernelSuite::Conv, KernelSuite::Rnn]) {
-        kinds.push(PeakKind::Arithmetic);
-    }
-    if has(&[KernelSuite::Memory]) {
-        kinds.extend([PeakKind::Copy, PeakKind::Read]);
-    }
-    if has(&[KernelSuite::Launch]) {
-        kinds.extend([PeakKind::Launches, PeakKind::RoundTrip]);
-    }
-    kinds
+    let is_wanted = |(.., by): &&(_, _, &[KernelSuite])| by.iter().any(|suite| suites.contains(suite));
+    PEAKS.iter().filter(is_wanted).map(|(kind, ..)| *kind).collect()
 }
 
 impl PeakKind {
     pub(super) fn title(self) -> &'static str {
-        match self {
-            Self::Arithmetic => "Arithmetic, fused multiply-adds",
-            Self::Copy => "Memory, copying",
-            Self::Read => "Memory, reading",
-            Self::Launches => "Launches of a small kernel",
-            Self::RoundTrip => "Round trip to the device",
-        }
+        PEAKS[self as usize].1
     }
 
     /// Measures the peak and puts it into `peaks`. Returns the kernel of the arithmetic peak.
@@ -256,18 +253,5 @@ impl measure::Gauge for Gauge {
         let Some((bench, bytes)) = &mut self.copying else { return Ok(None) };
         let window = bench.trial().await?;
         Ok(Some(*bytes * window.rate()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn products_need_the_arithmetic_peak_but_launches_do_not() {
-        assert_eq!(wanted(&[KernelSuite::Gemm]), [PeakKind::Arithmetic]);
-        assert_eq!(wanted(&[KernelSuite::Rnn]), [PeakKind::Arithmetic]);
-        assert_eq!(wanted(&[KernelSuite::Launch]), [PeakKind::Launches, PeakKind::RoundTrip]);
-        assert_eq!(wanted(&KernelSuite::ALL).len(), 5);
     }
 }

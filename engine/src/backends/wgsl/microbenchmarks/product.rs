@@ -103,15 +103,16 @@ pub(super) struct ProductBenchmark<'a> {
     request: &'a Request,
     choices: Choices,
     /// Arithmetic peak, which predicts the time of the first product of each kind.
-    peak: Option<f64>,
-    gauge: Option<Box<dyn Gauge>>,
+    pub(super) peak: Option<f64>,
+    pub(super) gauge: Option<Box<dyn Gauge>>,
     /// Best rate so far of each kind of product, which predicts the time of the next one.
     reached: HashMap<(KernelSuite, Pass), f64>,
 }
 
 impl<'a> ProductBenchmark<'a> {
-    pub(super) fn new(lab: &'a Lab, request: &'a Request, peak: Option<f64>, gauge: Option<Box<dyn Gauge>>) -> Self {
-        Self { lab, request, choices: Choices::new(lab.device.abilities), peak, gauge, reached: HashMap::new() }
+    pub(super) fn new(lab: &'a Lab, request: &'a Request) -> Self {
+        let choices = Choices::new(lab.device.abilities);
+        Self { lab, request, choices, peak: None, gauge: None, reached: HashMap::new() }
     }
 
     pub(super) async fn measure(&mut self, layer: &LayerPass, observer: &mut dyn Observer<Event>) -> Result<Entry> {

@@ -14,7 +14,7 @@ use shaders::params::{Epilogue, Recurrent, Step};
 use shaders::reference::RecurrentSteps;
 
 use super::super::layout::CHANNEL_ALIGNMENT;
-use super::super::products::{Params, Product};
+use super::super::products::{Params, Product, recurrent_bindings};
 use super::layers::MeasuredLayer;
 use super::operand::{Operand, PlainSum};
 use super::product::{LayerPass, choose_indices};
@@ -30,6 +30,9 @@ pub(super) fn products(emulated: bool) -> Vec<LayerPass> {
     let layers = cells().into_iter().flat_map(|(cell, sizes)| sizes.into_iter().map(move |size| (cell, size)));
     layers.flat_map(|(cell, size)| Pass::ALL.map(|pass| RecurrentLayer::new(cell, size).pass(pass, emulated))).collect()
 }
+
+/// Stream of the random numbers of gates.
+const GATES: u32 = 2;
 
 #[derive(Clone, Copy)]
 pub(super) struct RecurrentLayer {
@@ -51,47 +54,23 @@ impl RecurrentLayer {
         self.cell.gates() * self.params.stored_units
     }
 
-    /// Returns weights that are small enough that states neither explode nor vanish.
-    ///
-    /// ReLU is unbounded, so its weights are never positive: each repetition adds its products to the results of the
-    /// previous one and thereby shrinks them.
-    fn weights(&self) -> Operand {
-        let stored = self.params.stored_units;
+    /// Returns weights, recurrent bias, gates, a GRU's products or an LSTM's cells, hidden states, and the gradient of the
+    /// last hidden state. A backward pass starts from random states.
+    fn matrices(&self, pass: Pass) -> [Operand; 6] {
+        let (columns, units) = (self.gate_columns(), self.params.stored_units);
+        let of_steps = |stream, columns| Operand::full(stream, self.params.sequences * self.params.steps, columns);
+        // Weights are small enough that states neither explode nor vanish. ReLU is unbounded, so its weights are never
+        // positive: each repetition adds its products to the results of the previous one and thereby shrinks them.
         let unsigned = self.cell.activation() == Activation::Relu;
-        let share = f64::from(stored);
+        let share = f64::from(units);
         #[expect(clippy::cast_possible_truncation, reason = "weights are float32")]
         let limit = (if unsigned { -1.0 / share } else { 1.0 / share.sqrt() }) as f32;
-        Operand { limit, unsigned, ..Operand::full(1, stored, self.gate_columns()) }
-    }
-
-    /// Returns the input of the gates, without the recurrent products, or gates in 0..1 before a backward pass, so that
-    /// plain loops can start at any step.
-    fn gates(&self, pass: Pass) -> Operand {
-        let unsigned = pass != Pass::Forward;
-        Operand { unsigned, ..self.of_steps(2, self.gate_columns()) }
-    }
-
-    /// Returns the gradient of the last hidden state.
-    fn dy(&self) -> Operand {
-        Operand::full(3, self.params.sequences, self.params.stored_units)
-    }
-
-    fn recurrent_bias(&self) -> Operand {
-        Operand::full(4, 1, self.gate_columns())
-    }
-
-    /// Returns a GRU's products or an LSTM's cells before a backward pass.
-    fn own(&self) -> Operand {
-        self.of_steps(5, if self.cell == Cell::Lstm { self.params.stored_units } else { self.gate_columns() })
-    }
-
-    /// Returns the hidden states before a backward pass.
-    fn previous(&self) -> Operand {
-        self.of_steps(6, self.params.stored_units)
-    }
-
-    fn of_steps(&self, stream: u32, columns: u32) -> Operand {
-        Operand::full(stream, self.params.sequences * self.params.steps, columns)
+        let weights = Operand { limit, unsigned, ..Operand::full(1, units, columns) };
+        // Before a backward pass, gates are in 0..1, so that plain loops can start at any step.
+        let gates = Operand { unsigned: pass != Pass::Forward, ..of_steps(GATES, columns) };
+        let dy = Operand::full(3, self.params.sequences, units);
+        let own = of_steps(5, if self.cell == Cell::Lstm { units } else { columns });
+        [weights, Operand::full(4, 1, columns), gates, own, of_steps(6, units), dy]
     }
 
     /// Returns the number of steps to check: the first steps of a forward pass, the last steps of a backward pass.
@@ -123,8 +102,7 @@ impl RecurrentLayer {
         let operands = self.operands(pass);
         // A forward pass is checked by its last hidden states, unless that would take too many steps.
         let compares_states = pass == Pass::Forward && self.checked_steps() == steps;
-        let is_output = |operand: &Operand| operand.stream == self.gates(pass).stream;
-        let gates = operands.iter().position(is_output).expect("every pass has gates");
+        let gates = operands.iter().position(|operand| operand.stream == GATES).expect("every pass has gates");
         let output = if compares_states { operands.len() - 1 } else { gates };
         let one = operands[output].elements() / u64::from(sequences);
         let checked = u64::from(self.checked_steps()) * u64::from(self.gate_columns());
@@ -164,21 +142,13 @@ impl RecurrentLayer {
         }
     }
 
-    /// Returns the buffers in binding order. A backward pass starts from random states.
+    /// Returns the buffers in binding order.
     fn operands(&self, pass: Pass) -> Vec<Operand> {
         let zeros = |operand: Operand| Operand::zeros(operand.rows, operand.columns);
-        let (weights, gates) = (self.weights(), self.gates(pass));
-        let (dy, own, previous) = (self.dy(), self.own(), self.previous());
-        match (self.cell, pass) {
-            (Cell::Lstm, Pass::Forward) => vec![weights, gates, zeros(own), zeros(previous), zeros(dy)],
-            (Cell::Gru(_), Pass::Forward) => {
-                vec![weights, self.recurrent_bias(), gates, zeros(own), zeros(previous), zeros(dy)]
-            }
-            (Cell::SimpleRnn(_), Pass::Forward) => vec![weights, gates, zeros(previous), zeros(dy)],
-            (Cell::Lstm, _) => vec![weights, dy, own, gates],
-            (Cell::Gru(_), _) => vec![weights, dy, previous, gates, own, zeros(dy)],
-            (Cell::SimpleRnn(_), _) => vec![weights, dy, gates],
-        }
+        let [weights, bias, gates, own, previous, dy] = self.matrices(pass);
+        let [own, previous, last] =
+            if pass == Pass::Forward { [own, previous, dy].map(zeros) } else { [own, previous, dy] };
+        recurrent_bindings(self.cell, pass, [weights, bias, gates, own, previous, last, zeros(dy)])
     }
 
     /// Returns the last hidden state of a sequence, or the gates of the checked steps or gradients of their input.
@@ -188,15 +158,16 @@ impl RecurrentLayer {
         let start = sequence * self.params.steps + first;
         let params = Recurrent { sequences: 1, steps: count, ..self.params };
         let of_steps = |operand: Operand| rows(operand, start..start + count);
-        let weights = rows(self.weights(), 0..params.stored_units);
-        let mut steps = RecurrentSteps::from(of_steps(self.gates(pass)));
+        let [weights, bias, gates, own, previous, dy] = self.matrices(pass);
+        let weights = rows(weights, 0..params.stored_units);
+        let mut steps = RecurrentSteps::from(of_steps(gates));
         if pass == Pass::Forward {
-            let (bias, mut y) = (rows(self.recurrent_bias(), 0..1), vec![0.0; params.stored_units as usize]);
+            let (bias, mut y) = (rows(bias, 0..1), vec![0.0; params.stored_units as usize]);
             recurrent_forward(self.cell)(&params, &Step::default(), [&weights, &bias], &mut steps, &mut y);
             return if states { y } else { steps.gates };
         }
-        (steps.own, steps.previous) = (of_steps(self.own()), of_steps(self.previous()));
-        let dy = rows(self.dy(), sequence..sequence + 1);
+        (steps.own, steps.previous) = (of_steps(own), of_steps(previous));
+        let dy = rows(dy, sequence..sequence + 1);
         recurrent_backward(self.cell)(&params, &weights, &dy, &mut steps);
         steps.gates
     }

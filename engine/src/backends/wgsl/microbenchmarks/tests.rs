@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 
-use super::super::workload_tests::any_device;
+use super::super::workload_tests::{TickingClock, any_device};
 use super::lab::Lab;
 use super::layers::MeasuredLayer;
 use super::operand::{Operand, PlainSum};
@@ -22,22 +22,11 @@ impl Clock for RealClock {
     }
 }
 
-/// Clock that advances by a tenth of a second per reading.
-#[derive(Default)]
-struct SteppingClock(std::cell::Cell<f64>);
-
-impl Clock for SteppingClock {
-    fn now_seconds(&self) -> f64 {
-        self.0.set(self.0.get() + 0.1);
-        self.0.get()
-    }
-}
-
 /// Gauge that always reports 1 GFLOP/s.
 struct GigaflopGauge;
 
 #[async_trait(?Send)]
-impl measure::Gauge for GigaflopGauge {
+impl crate::measure::Gauge for GigaflopGauge {
     async fn peak_flops_per_second(&mut self) -> Result<f64> {
         Ok(1e9)
     }
@@ -53,9 +42,11 @@ fn request(budget_seconds: f64) -> Request {
 
 fn outcome(device: &Rc<GpuDevice>, product: &LayerPass, budget_seconds: f64) -> KernelOutcome {
     let entry = pollster::block_on(async {
-        let lab = Lab { device: Rc::clone(device), clock: Rc::new(SteppingClock::default()) };
+        let lab = Lab { device: Rc::clone(device), clock: Rc::new(TickingClock::default()) };
         let request = request(budget_seconds);
-        let mut benchmark = ProductBenchmark::new(&lab, &request, Some(1e9), Some(Box::new(GigaflopGauge)));
+        let mut benchmark = ProductBenchmark::new(&lab, &request);
+        benchmark.peak = Some(1e9);
+        benchmark.gauge = Some(Box::new(GigaflopGauge));
         benchmark.measure(product, &mut Listener { started: 0, cancel_after: usize::MAX }).await
     });
     entry.unwrap().outcome

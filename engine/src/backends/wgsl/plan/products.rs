@@ -3,7 +3,7 @@
 use shaders::params::{Conv2d, Dense};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
-use super::super::products::{Params, Pass, Product};
+use super::super::products::{Params, Pass, Product, recurrent_bindings};
 use super::super::recording::BufferRange;
 use super::planner::{LayerPhase, Planner};
 use super::weight_gradient::{GradientSum, pixels_per_part, rows_per_part_of_product};
@@ -82,34 +82,29 @@ impl Planner<'_> {
         let gates = self.keep(stage, 0, "gates", gate_bytes);
         // Hidden state before each step.
         let previous = self.keep(stage, 1, "hidden states", stored_bytes);
+        let none = BufferRange::default();
         // An LSTM's cells, or a GRU's products with the hidden states, then their gradients.
         let own = match cell {
             Cell::Lstm => self.keep(stage, 2, "cell states", 4 * states),
             Cell::Gru(_) => self.keep(stage, 2, "recurrent products", gate_bytes),
-            Cell::SimpleRnn(_) => BufferRange::default(),
+            Cell::SimpleRnn(_) => none,
         };
         let x = self.input_of(stage, 0);
         let [kernel, recurrent] = [0, 1].map(|tensor| self.product_weight(stage, tensor));
         if phase != LayerPhase::Backward {
             let (y, bias) = (self.output_of(stage), self.weight(stage, 2));
             self.product(Pass::Forward, Params::Dense(input), &[x, kernel, bias, gates]);
-            let bindings = match cell {
-                Cell::Lstm => vec![recurrent, gates, own, previous, y],
-                Cell::Gru(_) => vec![recurrent, self.weight(stage, 3), gates, own, previous, y],
-                Cell::SimpleRnn(_) => vec![recurrent, gates, previous, y],
-            };
+            let recurrent_bias = if cell.has_recurrent_bias() { self.weight(stage, 3) } else { none };
+            let all = [recurrent, recurrent_bias, gates, own, previous, y, none];
+            let bindings = recurrent_bindings(cell, Pass::Forward, all);
             return self.product(Pass::Forward, Params::Recurrent(cell, params), &bindings);
         }
-        let dy = self.output_gradient(stage);
-        let bindings = match cell {
-            Cell::Lstm => vec![recurrent, dy, own, gates],
-            Cell::Gru(_) => {
-                let last_states = u64::from(one.sequences * one.stored_units);
-                let kept_gradient = self.keep(stage, 3, "kept gradient", 4 * last_states);
-                vec![recurrent, dy, previous, gates, own, kept_gradient]
-            }
-            Cell::SimpleRnn(_) => vec![recurrent, dy, gates],
+        let kept_gradient = match cell {
+            Cell::Gru(_) => self.keep(stage, 3, "kept gradient", 4 * u64::from(one.sequences * one.stored_units)),
+            _ => none,
         };
+        let all = [recurrent, none, gates, own, previous, self.output_gradient(stage), kept_gradient];
+        let bindings = recurrent_bindings(cell, Pass::InputGradient, all);
         self.product(Pass::InputGradient, Params::Recurrent(cell, params), &bindings);
         self.product_gradient(stage.tensor, Some(stage.tensor + 2), input, x, gates);
         let state = self.sized(stage).recurrent_state(cell);

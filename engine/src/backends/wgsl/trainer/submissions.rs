@@ -153,33 +153,40 @@ impl WgslTrainer {
     ) -> Result<Range<u32>> {
         let (_, operations) = self.training.within(0, u64::MAX, false);
         let of_a_submission = self.training_pace.work() / operations.max(1);
-        let Some(Streaming { mode, place, batches, spent }) = &mut self.streaming else { return Ok(0..steps) };
-        let count = of_a_submission.clamp(1, u64::from(place.steps.min(steps - first)));
+        let Some(streaming) = &mut self.streaming else { return Ok(0..steps) };
+        let count = of_a_submission.clamp(1, u64::from(streaming.place.steps.min(steps - first)));
         let slots = first..first + u32::try_from(count).expect("no more than there are steps");
         let started = self.clock.now_seconds();
         let mut waiting_since = under_way.is_empty().then_some(started);
-        batches.clear();
+        streaming.clear();
         for slot in slots.clone() {
-            batches.gather(&self.job, self.step + u64::from(slot), place);
+            streaming.gather(&self.job, self.step + u64::from(slot));
             if waiting_since.is_none() && under_way.back_mut().is_some_and(|(_, work)| work.has_ended()) {
                 waiting_since = Some(self.clock.now_seconds());
             }
         }
         let gathered = self.clock.now_seconds();
-        self.buffers.write(&self.device, place.images.buffer, 0, &batches.images);
-        self.buffers.write(&self.device, place.labels.buffer, 0, bytemuck::cast_slice(&batches.labels));
-        self.buffers.write(&self.device, place.numbers.buffer, 0, bytemuck::cast_slice(&batches.numbers));
+        let Streaming { mode, place, images, labels, numbers, spent, .. } = streaming;
+        let parts: [(_, &[u8]); 3] = [
+            (place.images, images),
+            (place.labels, bytemuck::cast_slice(labels)),
+            (place.numbers, bytemuck::cast_slice(numbers)),
+        ];
+        for (range, bytes) in parts {
+            self.buffers.write(&self.device, range.buffer, 0, bytes);
+            spent.bytes += bytes.len() as u64;
+        }
         if *mode == InputMode::Stream {
             self.device.submit_nothing().await?;
         }
         let brought = self.clock.now_seconds();
         spent.batches += count;
-        spent.bytes += batches.bytes();
         spent.preparing_seconds += gathered - started;
         spent.uploading_seconds += brought - gathered;
         spent.waiting_seconds += waiting_since.map_or(0.0, |since| brought - since);
         Ok(slots)
     }
+
     fn executor(&self, kind: StepKind) -> &Executor {
         match kind {
             StepKind::Training => &self.training,

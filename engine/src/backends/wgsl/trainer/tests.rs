@@ -7,7 +7,7 @@ use super::super::device::Counts;
 use super::super::kernel_tests::with_device;
 use super::super::layout::arena_elements;
 use super::super::plan::STEP_ROWS;
-use super::super::workload_tests::{self, TickingClock, calm_job, narrow_job};
+use super::super::workload_tests::{self, TickingClock, narrow_job};
 use super::*;
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::segment_tests::{OF_EVERY_KIND, assert_close, repeated};
@@ -171,17 +171,23 @@ fn slow_devices_get_few_launches_per_submission_and_equal_losses() {
 }
 
 #[test]
-fn more_steps_than_the_step_table_holds_reuse_it() {
+fn more_steps_than_the_device_holds_at_once_reuse_its_buffers() {
     with_device(|device| {
         if device.stored() == Stored::F16 {
-            // The table is the same.
+            // The step table and the streamed batches are the same.
             return;
         }
         let mut job = job("keras-mnist-mlp", 1);
         job.model = shallow(&job.model);
         (job.batches.samples, job.optimizer.learning_rate) = (3, 0.0);
         job.dropout = false;
-        let losses = pollster::block_on(build(device, &job).train_steps(STEP_ROWS + 8)).unwrap().losses;
+        // The step table is full after 1,024 steps, the buffer for streamed batches after 256.
+        let losses = |mode| {
+            let mut trainer = build_streaming(device, Rc::new(Standstill), &job, mode);
+            pollster::block_on(trainer.train_steps(STEP_ROWS + 8)).unwrap().losses
+        };
+        let (streamed, losses) = (STREAMED.map(losses), losses(InputMode::Resident));
+        assert!(streamed.iter().all(|of_mode| *of_mode == losses), "streamed losses differ");
         // Without a rate, and without dropout, each epoch has the same three losses, in its own order.
         let mut first = losses[..3].to_vec();
         first.sort_by(f64::total_cmp);
@@ -313,28 +319,6 @@ fn streamed_training_equals_resident_training_bit_for_bit() {
                 assert_eq!((&found.0, found.1), (&expected.0, expected.1), "{name}, {mode:?}");
                 assert!(found.2 == expected.2, "{name}, {mode:?}: weights differ");
             }
-        }
-    });
-}
-
-#[test]
-fn streams_more_batches_than_fit_on_the_device() {
-    with_device(|device| {
-        if device.stored() == Stored::F16 {
-            // Batches are the same bytes, which come in the same order.
-            return;
-        }
-        let mut job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
-        job.model = shallow(&job.model);
-        // Rows of four whole words; 256 steps of them fit on the device.
-        job.batches.batch_size = 4;
-        let losses = |mode| {
-            let mut trainer = build_streaming(device, Rc::new(Standstill), &job, mode);
-            pollster::block_on(trainer.train_steps(2 * 256 + 8)).unwrap().losses
-        };
-        let expected = losses(InputMode::Resident);
-        for mode in STREAMED {
-            assert_eq!(losses(mode), expected, "{mode:?}");
         }
     });
 }
