@@ -26,7 +26,7 @@ use warm_up::{Rehearsing, warm_up};
 pub(super) const STEPS_PER_READ_BACK: usize = 64;
 
 pub(super) struct BurnTrainer {
-    device: Device,
+    pub(super) device: Device,
     job: TrainingJob,
     pub(super) network: Network,
     preprocessing: Preprocessing,

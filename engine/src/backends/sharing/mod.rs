@@ -5,32 +5,19 @@ pub(super) mod comparison;
 
 use std::ops::Deref;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use shaders::params::Step;
 
+use crate::clock::Clock;
 use crate::error::{EngineError, Result};
+use crate::trainer::{EvaluationSet, TestReport, Trainer};
 
 /// Adds the device to an error. `place` is its index from 0.
 pub(super) fn of_device(place: usize, devices: usize, name: &str) -> impl Fn(EngineError) -> EngineError + use<> {
     let name = name.to_owned();
     move |error| EngineError::OfDevice { number: place + 1, devices, name: name.clone(), error: Box::new(error) }
-}
-
-/// Checks that the weights of all devices are bitwise equal.
-pub(super) fn check_agreement<'a>(
-    first: &[f32],
-    others: impl Iterator<Item = &'a [f32]>,
-    of_device: impl Fn(usize, EngineError) -> EngineError,
-) -> Result<()> {
-    for (place, other) in (1..).zip(others) {
-        let differing = first.iter().zip(other).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
-        if differing > 0 || first.len() != other.len() {
-            let missing = format!("{differing} of its weights differ from device 1");
-            return Err(of_device(place, EngineError::WorkDropped { missing }));
-        }
-    }
-    Ok(())
 }
 
 /// Rows of a batch that one device trains on.
@@ -46,7 +33,7 @@ pub(crate) fn most_rows(batch_size: u32, devices: u32) -> u32 {
 }
 
 /// Divides a batch as evenly as possible. Shares of a small batch may be empty.
-pub(crate) fn shares(samples: u32, devices: u32) -> impl Iterator<Item = Share> {
+fn shares(samples: u32, devices: u32) -> impl Iterator<Item = Share> {
     let begin = move |device: u32| {
         let row = u64::from(samples) * u64::from(device) / u64::from(devices);
         u32::try_from(row).expect("no more than there are samples")
@@ -61,6 +48,82 @@ impl Share {
     pub(crate) fn of(self, whole: Step) -> Step {
         let Self { first_row, count } = self;
         Step { first_row, count, elsewhere: whole.count - count, ..whole }
+    }
+}
+
+/// Trainers of one network on several devices, each with its share of every batch.
+pub(crate) struct Replicas<T> {
+    pub(crate) trainers: Vec<T>,
+    pub(crate) clock: Rc<dyn Clock>,
+    /// Division of the last batch.
+    pub(crate) shares: Vec<Share>,
+    /// Names of the devices, for errors.
+    names: Vec<String>,
+}
+
+impl<T: Trainer> Replicas<T> {
+    pub(crate) fn new(trainers: Vec<T>, names: Vec<String>, clock: Rc<dyn Clock>) -> Self {
+        Self { trainers, clock, shares: Vec::new(), names }
+    }
+
+    pub(crate) fn count(&self) -> u32 {
+        u32::try_from(self.trainers.len()).expect("the device count fits into u32")
+    }
+
+    pub(crate) fn of_device(&self, place: usize) -> impl Fn(EngineError) -> EngineError + use<T> {
+        of_device(place, self.trainers.len(), &self.names[place])
+    }
+
+    /// Divides a batch and returns each device's part of its step.
+    pub(crate) fn divide(&mut self, whole: Step) -> impl Iterator<Item = (&mut T, Step)> {
+        self.shares = shares(whole.count, self.count()).collect();
+        self.trainers.iter_mut().zip(&self.shares).map(move |(trainer, share)| (trainer, share.of(whole)))
+    }
+
+    pub(crate) async fn wait_for<R>(&self, work: UnderWay<R>) -> Result<Vec<R>> {
+        work.ended().await.map_err(|(place, error)| self.of_device(place)(error))
+    }
+
+    /// Evaluates the first device's weights after checking that all have the same. The time excludes the check.
+    pub(crate) async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
+        self.weights().await?;
+        let started = self.clock.now_seconds();
+        let report = self.trainers[0].evaluate(set, samples).await.map_err(self.of_device(0))?;
+        Ok(TestReport { seconds: Some(self.clock.now_seconds() - started), ..report })
+    }
+
+    /// Returns the weights after checking that those of all devices are bitwise equal.
+    pub(crate) async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
+        let mut all = Vec::new();
+        for place in 0..self.trainers.len() {
+            all.push(self.trainers[place].weights().await.map_err(self.of_device(place))?);
+        }
+        for (place, other) in all.iter().enumerate().skip(1) {
+            let pairs = all[0].iter().flatten().zip(other.iter().flatten());
+            let differing = pairs.filter(|(a, b)| a.to_bits() != b.to_bits()).count();
+            if differing > 0 || all[0].iter().map(Vec::len).ne(other.iter().map(Vec::len)) {
+                let missing = format!("{differing} of its weights differ from device 1");
+                return Err(self.of_device(place)(EngineError::WorkDropped { missing }));
+            }
+        }
+        Ok(all.swap_remove(0))
+    }
+
+    /// Returns the summed gradients, which all devices have.
+    pub(crate) async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
+        self.trainers[0].gradients().await.map_err(self.of_device(0))
+    }
+
+    pub(crate) async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
+        let mut logits = Vec::new();
+        for place in 0..self.shares.len() {
+            let Share { first_row, count } = self.shares[place];
+            let wanted = count.min(rows.saturating_sub(first_row));
+            if wanted > 0 {
+                logits.extend(self.trainers[place].logits(wanted).await.map_err(self.of_device(place))?);
+            }
+        }
+        Ok(logits)
     }
 }
 

@@ -16,7 +16,7 @@ mod tests;
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use burn_tensor::{Device, Tensor};
+use burn_tensor::Tensor;
 use results::{Adapter, Communication};
 use shaders::params::Step;
 
@@ -27,7 +27,7 @@ use super::trainer::{BurnTrainer, Pending, STEPS_PER_READ_BACK, numbers};
 use super::updater::TrainingState;
 use super::value::list;
 use super::{BurnBackend, FirstUse};
-use crate::backends::sharing::{Ending, Share, UnderWay, check_agreement, moments, of_device, shares, sum};
+use crate::backends::sharing::{Ending, Replicas, UnderWay, moments, of_device, sum};
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::trainer::{
@@ -65,18 +65,17 @@ impl ParallelBackend {
     }
 
     async fn trainer(&self, job: &TrainingJob) -> Result<ParallelTrainer> {
-        let devices = self.devices.iter().map(|backend| backend.device.clone()).collect();
-        let (names, clock) = (self.names.clone(), Rc::clone(&self.clock));
-        let group = DeviceGroup { devices, names, clock, combined: Vec::new(), writing: None };
         let mut replicas = Vec::new();
         for (place, backend) in self.devices.iter().enumerate() {
             let (device, settings) = (backend.device.clone(), backend.settings.clone());
             // All replicas warm up together.
             let replica = BurnTrainer::new(device, job, settings, FirstUse::Ordinary, self.clock.as_ref());
-            replicas.push(replica.await.map_err(group.of_device(place))?);
+            replicas.push(replica.await.map_err(of_device(place, self.devices.len(), &self.names[place]))?);
         }
         let facts = replicas[0].facts();
-        let mut trainer = ParallelTrainer { replicas, group, job: job.clone(), step: 0, shares: Vec::new(), facts };
+        let replicas = Replicas::new(replicas, self.names.clone(), Rc::clone(&self.clock));
+        let mut trainer =
+            ParallelTrainer { replicas, job: job.clone(), step: 0, combined: Vec::new(), writing: None, facts };
         let warmed = warm_up(&mut trainer, job, self.devices[0].first_use, self.clock.as_ref()).await?;
         let variants = [trainer.facts.variants, warmed.variants].concat();
         trainer.facts = TrainerFacts { variants, ..warmed };
@@ -95,23 +94,82 @@ impl Backend for ParallelBackend {
     }
 }
 
-struct DeviceGroup {
-    devices: Vec<Device>,
-    names: Vec<String>,
-    clock: Rc<dyn Clock>,
+/// Trainer of a network that is replicated on several devices, each with its share of every batch.
+struct ParallelTrainer {
+    replicas: Replicas<BurnTrainer>,
+    job: TrainingJob,
+    step: u64,
     /// Result of the last exchange. Each exchange reuses its memory.
     combined: Vec<f32>,
     /// Transfers in progress and their start time.
     writing: Option<(f64, UnderWay<Vec<f32>>)>,
+    facts: TrainerFacts,
 }
 
-impl DeviceGroup {
-    fn count(&self) -> u32 {
-        u32::try_from(self.devices.len()).expect("the device count fits into u32")
+impl ParallelTrainer {
+    /// Runs one training step on all devices. Waits only for exchanges.
+    async fn run_step(&mut self, communication: &mut Communication) -> Result<Vec<Pending>> {
+        let whole = self.job.step(self.step, 0);
+        let shares = self.replicas.divide(whole);
+        let mut passages: Vec<Option<Passage>> =
+            shares.map(|(replica, share)| (share.count > 0).then(|| replica.begin_share(share))).collect();
+        let statistics = self.run_forward(&whole, &mut passages, communication).await?;
+        for _ in &statistics {
+            let found = self.each(&mut passages, |_, replica, passage| replica.come_back(passage));
+            let sums = self.exchange(found, add_up, communication).await?;
+            self.each(&mut passages, |place, replica, passage| replica.go_back(passage, sums[place].clone()));
+        }
+        let found = passages.iter().flatten().next().map(Passage::found).unwrap_or_default();
+        let gradients = self.each(&mut passages, |_, _, passage| passage.gradients());
+        let gradients = self.exchange(gradients, add_up, communication).await?;
+        // Until a server has received everything, Burn's client seems to spin (docs/SCALING.md) on a core that the
+        // devices may need.
+        self.wait_for_arrival(communication).await?;
+        let mut pending = Vec::new();
+        for (place, (passage, gradients)) in passages.into_iter().zip(gradients).enumerate() {
+            let statistics = statistics.iter().map(|(layer, of_devices)| (*layer, of_devices[place].clone()));
+            pending.push(self.replicas.trainers[place].end_share(passage, &whole, statistics, &found, gradients));
+        }
+        self.step += 1;
+        Ok(pending)
     }
 
-    fn of_device(&self, place: usize) -> impl Fn(EngineError) -> EngineError + use<> {
-        of_device(place, self.devices.len(), &self.names[place])
+    /// Calls `work` with each device that has samples and its index, and returns the results with the indices.
+    fn each<T>(
+        &self,
+        passages: &mut [Option<Passage>],
+        mut work: impl FnMut(usize, &BurnTrainer, &mut Passage) -> T,
+    ) -> Vec<(usize, T)> {
+        let parts = passages.iter_mut().zip(&self.replicas.trainers).enumerate();
+        parts.filter_map(|(place, (passage, replica))| Some((place, work(place, replica, passage.as_mut()?)))).collect()
+    }
+
+    /// Runs the forward pass, and the backward pass down to the last batch normalization.
+    ///
+    /// Returns the statistics of each batch normalization on each device.
+    async fn run_forward(
+        &mut self,
+        whole: &Step,
+        passages: &mut [Option<Passage>],
+        communication: &mut Communication,
+    ) -> Result<Vec<(usize, Vec<Tensor<1>>)>> {
+        let mut all = Vec::new();
+        for layer in self.replicas.trainers[0].network.batch_norms() {
+            let (pixels, channels) = self.replicas.trainers[0].network.normalized_sizes(layer);
+            let with_samples = self.replicas.shares.iter().filter(|share| share.count > 0);
+            let values: Vec<u64> = with_samples.map(|share| u64::from(share.count) * u64::from(pixels)).collect();
+            let found = self.each(passages, |_, replica, passage| replica.arrive(passage, layer));
+            let combine = |found: &[Vec<f32>], all: &mut Vec<f32>| {
+                *all = moments(found.iter().map(Vec::as_slice).zip(values), channels);
+            };
+            let statistics = self.exchange(found, combine, communication).await?;
+            self.each(passages, |place, replica, passage| {
+                replica.normalize(passage, statistics[place].clone(), whole.count);
+            });
+            all.push((layer, statistics));
+        }
+        self.each(passages, |_, replica, passage| replica.turn(passage, whole.count));
+        Ok(all)
     }
 
     /// Combines the results of the devices with `combine`, and sends the combination to all devices without waiting for
@@ -130,20 +188,21 @@ impl DeviceGroup {
         computing.has_ended();
         reading.has_ended();
         self.wait_for_arrival(communication).await?;
-        let failed = |(of, error): (usize, EngineError)| self.of_device(places[of])(error);
+        let failed = |(of, error): (usize, EngineError)| self.replicas.of_device(places[of])(error);
         computing.ended().await.map_err(failed)?;
-        let computed = self.clock.now_seconds();
+        let computed = self.replicas.clock.now_seconds();
         let found = reading.ended().await.map_err(failed)?;
-        let arrived = self.clock.now_seconds();
+        let arrived = self.replicas.clock.now_seconds();
         assert!(found.windows(2).all(|pair| pair[0].len() == pair[1].len()), "the devices' results differ in length");
         combine(&found, &mut self.combined);
-        let combined = self.clock.now_seconds();
+        let combined = self.replicas.clock.now_seconds();
         communication.reading_seconds += arrived - computed;
         communication.summing_seconds += combined - arrived;
         communication.exchanges += 1;
-        let values = found.iter().map(Vec::len).sum::<usize>() + self.combined.len() * self.devices.len();
+        let values = found.iter().map(Vec::len).sum::<usize>() + self.combined.len() * self.replicas.trainers.len();
         communication.bytes += (values * size_of::<f32>()) as u64;
-        let sent: Vec<Tensor<1>> = self.devices.iter().map(|device| list(self.combined.clone(), device)).collect();
+        let devices = self.replicas.trainers.iter().map(|replica| &replica.device);
+        let sent: Vec<Tensor<1>> = devices.map(|device| list(self.combined.clone(), device)).collect();
         let mut arriving = UnderWay::new(sent.iter().map(|sent| read(sent.clone().narrow(0, 0, 1))));
         arriving.has_ended();
         self.writing = Some((combined, arriving));
@@ -153,8 +212,23 @@ impl DeviceGroup {
     /// Waits until all devices have received the last combination.
     async fn wait_for_arrival(&mut self, communication: &mut Communication) -> Result<()> {
         let Some((since, arriving)) = self.writing.take() else { return Ok(()) };
-        arriving.ended().await.map_err(|(place, error)| self.of_device(place)(error))?;
-        communication.writing_seconds += self.clock.now_seconds() - since;
+        self.replicas.wait_for(arriving).await?;
+        communication.writing_seconds += self.replicas.clock.now_seconds() - since;
+        Ok(())
+    }
+
+    async fn collect(&self, pending: &mut [Vec<Pending>], report: &mut StepReport) -> Result<()> {
+        let mut losses = vec![0.0; pending[0].len()];
+        for (place, (replica, pending)) in self.replicas.trainers.iter().zip(pending).enumerate() {
+            let results = replica.finish(pending).await.map_err(self.replicas.of_device(place))?;
+            for (sum, (loss, correct, samples)) in losses.iter_mut().zip(results) {
+                // Each loss is one device's part of the mean over the whole batch.
+                *sum += loss;
+                report.correct += correct;
+                report.samples += u64::from(samples);
+            }
+        }
+        report.losses.append(&mut losses);
         Ok(())
     }
 }
@@ -167,127 +241,21 @@ fn read(tensor: Tensor<1>) -> Ending<Vec<f32>> {
     Box::pin(async move { numbers(tensor.into_data_async().await.map_err(refused)?) })
 }
 
-/// Trainer of a network that is replicated on several devices, each with its share of every batch.
-struct ParallelTrainer {
-    replicas: Vec<BurnTrainer>,
-    group: DeviceGroup,
-    job: TrainingJob,
-    step: u64,
-    shares: Vec<Share>,
-    facts: TrainerFacts,
-}
-
-impl ParallelTrainer {
-    /// Runs one training step on all devices. Waits only for exchanges.
-    async fn run_step(&mut self, communication: &mut Communication) -> Result<Vec<Pending>> {
-        let whole = self.job.step(self.step, 0);
-        self.shares = shares(whole.count, self.group.count()).collect();
-        let mut passages: Vec<Option<Passage>> = Vec::new();
-        for (replica, share) in self.replicas.iter_mut().zip(&self.shares) {
-            passages.push((share.count > 0).then(|| replica.begin_share(share.of(whole))));
-        }
-        let statistics = self.run_forward(&whole, &mut passages, communication).await?;
-        for _ in &statistics {
-            let found = self.each(&mut passages, |_, replica, passage| replica.come_back(passage));
-            let sums = self.group.exchange(found, add_up, communication).await?;
-            self.each(&mut passages, |place, replica, passage| replica.go_back(passage, sums[place].clone()));
-        }
-        let found = passages.iter().flatten().next().map(Passage::found).unwrap_or_default();
-        let gradients = self.each(&mut passages, |_, _, passage| passage.gradients());
-        let gradients = self.group.exchange(gradients, add_up, communication).await?;
-        // Until a server has received everything, Burn's client seems to spin (docs/SCALING.md) on a core that the
-        // devices may need.
-        self.group.wait_for_arrival(communication).await?;
-        let mut pending = Vec::new();
-        for (place, (passage, gradients)) in passages.into_iter().zip(gradients).enumerate() {
-            let statistics = statistics.iter().map(|(layer, of_devices)| (*layer, of_devices[place].clone()));
-            pending.push(self.replicas[place].end_share(passage, &whole, statistics, &found, gradients));
-        }
-        self.step += 1;
-        Ok(pending)
-    }
-
-    /// Calls `work` with each device that has samples and its index, and returns the results with the indices.
-    fn each<T>(
-        &self,
-        passages: &mut [Option<Passage>],
-        mut work: impl FnMut(usize, &BurnTrainer, &mut Passage) -> T,
-    ) -> Vec<(usize, T)> {
-        let parts = passages.iter_mut().zip(&self.replicas).enumerate();
-        parts.filter_map(|(place, (passage, replica))| Some((place, work(place, replica, passage.as_mut()?)))).collect()
-    }
-
-    /// Runs the forward pass, and the backward pass down to the last batch normalization.
-    ///
-    /// Returns the statistics of each batch normalization on each device.
-    async fn run_forward(
-        &mut self,
-        whole: &Step,
-        passages: &mut [Option<Passage>],
-        communication: &mut Communication,
-    ) -> Result<Vec<(usize, Vec<Tensor<1>>)>> {
-        let mut all = Vec::new();
-        for layer in self.replicas[0].network.batch_norms() {
-            let (pixels, channels) = self.replicas[0].network.normalized_sizes(layer);
-            let with_samples = self.shares.iter().map(|share| share.count).filter(|count| *count > 0);
-            let values = with_samples.map(|count| u64::from(count) * u64::from(pixels));
-            let found = self.each(passages, |_, replica, passage| replica.arrive(passage, layer));
-            let combine = |found: &[Vec<f32>], all: &mut Vec<f32>| {
-                *all = moments(found.iter().map(Vec::as_slice).zip(values), channels);
-            };
-            let statistics = self.group.exchange(found, combine, communication).await?;
-            self.each(passages, |place, replica, passage| {
-                replica.normalize(passage, statistics[place].clone(), whole.count);
-            });
-            all.push((layer, statistics));
-        }
-        self.each(passages, |_, replica, passage| replica.turn(passage, whole.count));
-        Ok(all)
-    }
-
-    async fn collect(&self, pending: &mut [Vec<Pending>], report: &mut StepReport) -> Result<()> {
-        let mut losses = vec![0.0; pending[0].len()];
-        for (place, (replica, pending)) in self.replicas.iter().zip(pending).enumerate() {
-            let results = replica.finish(pending).await.map_err(self.group.of_device(place))?;
-            for (sum, (loss, correct, samples)) in losses.iter_mut().zip(results) {
-                // Each loss is one device's part of the mean over the whole batch.
-                *sum += loss;
-                report.correct += correct;
-                report.samples += u64::from(samples);
-            }
-        }
-        report.losses.append(&mut losses);
-        Ok(())
-    }
-
-    /// Returns the weights of the first device after checking that the others have the same.
-    async fn agreed_weights(&mut self) -> Result<Vec<Vec<f32>>> {
-        let mut weights = Vec::new();
-        for (place, replica) in self.replicas.iter_mut().enumerate() {
-            weights.push(replica.weights().await.map_err(self.group.of_device(place))?);
-        }
-        let arenas: Vec<Vec<f32>> = weights.iter().map(|tensors| tensors.concat()).collect();
-        let others = arenas.iter().skip(1).map(Vec::as_slice);
-        check_agreement(&arenas[0], others, |place, error| self.group.of_device(place)(error))?;
-        Ok(weights.swap_remove(0))
-    }
-}
-
 impl Rehearsing for ParallelTrainer {
     type State = Vec<TrainingState>;
 
     fn learned(&self) -> Vec<TrainingState> {
-        self.replicas.iter().map(Rehearsing::learned).collect()
+        self.replicas.trainers.iter().map(Rehearsing::learned).collect()
     }
 
     fn jump(&mut self, step: u64) {
         self.step = step;
-        self.replicas.iter_mut().for_each(|replica| replica.jump(step));
+        self.replicas.trainers.iter_mut().for_each(|replica| replica.jump(step));
     }
 
     fn forget(&mut self, start: Vec<TrainingState>) {
         self.step = 0;
-        self.replicas.iter_mut().zip(start).for_each(|(replica, start)| replica.forget(start));
+        self.replicas.trainers.iter_mut().zip(start).for_each(|(replica, start)| replica.forget(start));
     }
 }
 
@@ -295,8 +263,8 @@ impl Rehearsing for ParallelTrainer {
 impl Trainer for ParallelTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let mut report = StepReport::default();
-        let mut communication = Communication::among(self.group.count());
-        let mut pending: Vec<Vec<Pending>> = self.replicas.iter().map(|_| Vec::new()).collect();
+        let mut communication = Communication::among(self.replicas.count());
+        let mut pending: Vec<Vec<Pending>> = self.replicas.trainers.iter().map(|_| Vec::new()).collect();
         for left in (0..steps).rev() {
             let results = self.run_step(&mut communication).await?;
             pending.iter_mut().zip(results).for_each(|(pending, result)| pending.push(result));
@@ -308,35 +276,25 @@ impl Trainer for ParallelTrainer {
         Ok(report)
     }
 
-    /// Evaluates the model on the first device. The time excludes the comparison of weights.
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
-        self.agreed_weights().await?;
-        let started = self.group.clock.now_seconds();
-        let report = self.replicas[0].evaluate(set, samples).await.map_err(self.group.of_device(0))?;
-        Ok(TestReport { seconds: Some(self.group.clock.now_seconds() - started), ..report })
+        self.replicas.evaluate(set, samples).await
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
-        self.agreed_weights().await
+        self.replicas.weights().await
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
-        self.replicas[0].gradients().await.map_err(self.group.of_device(0))
+        self.replicas.gradients().await
     }
 
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
-        let mut logits = Vec::new();
-        for (place, share) in self.shares.iter().enumerate() {
-            let wanted = share.count.min(rows.saturating_sub(share.first_row));
-            if wanted > 0 {
-                logits.extend(self.replicas[place].logits(wanted).await.map_err(self.group.of_device(place))?);
-            }
-        }
-        Ok(logits)
+        self.replicas.logits(rows).await
     }
 
     fn facts(&self) -> TrainerFacts {
-        let device_memory_bytes = self.replicas.iter().map(|replica| replica.facts().device_memory_bytes).sum();
+        let device_memory_bytes =
+            self.replicas.trainers.iter().map(|replica| replica.facts().device_memory_bytes).sum();
         TrainerFacts { device_memory_bytes, ..self.facts.clone() }
     }
 }

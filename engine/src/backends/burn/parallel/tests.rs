@@ -87,7 +87,7 @@ fn diverged_weights_are_detected_before_evaluation() {
         let mut trainer = cpu_devices(2).trainer(&job).await.unwrap();
         trainer.train_steps(1).await.unwrap();
         trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
-        trainer.replicas[1] = cpu_devices(2).trainer(&job).await.unwrap().replicas.swap_remove(1);
+        trainer.replicas.trainers[1] = cpu_devices(2).trainer(&job).await.unwrap().replicas.trainers.swap_remove(1);
         let error = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap_err().to_string();
         assert!(error.starts_with("device 2 of 2 (b): ") && error.contains("differ from device 1"), "{error}");
     });
@@ -129,9 +129,9 @@ fn each_batch_normalization_takes_two_exchanges() {
         .sum();
     let mut trainer = pollster::block_on(cpu_devices(2).trainer(&job)).unwrap();
     let communication = pollster::block_on(trainer.train_steps(1)).unwrap().communication.unwrap();
-    let normalizations = trainer.replicas[0].network.batch_norms();
+    let normalizations = trainer.replicas.trainers[0].network.batch_norms();
     let channels: usize =
-        normalizations.iter().map(|&layer| trainer.replicas[0].network.normalized_sizes(layer).1).sum();
+        normalizations.iter().map(|&layer| trainer.replicas.trainers[0].network.normalized_sizes(layer).1).sum();
     assert_eq!(communication.exchanges, 2 * normalizations.len() as u64 + 1);
     // Four bytes per number, in both directions, for two devices.
     assert_eq!(communication.bytes, (4 * 2 * 2 * (trained + 2 * 2 * channels)) as u64);

@@ -20,7 +20,7 @@ use super::WgslBackend;
 use super::choices::Choices;
 use super::plan::TrainingSetup;
 use super::trainer::WgslTrainer;
-use crate::backends::sharing::of_device;
+use crate::backends::sharing::{Replicas, of_device};
 use crate::backends::{AdapterChoice, Opening};
 use crate::clock::Clock;
 use crate::error::Result;
@@ -72,15 +72,13 @@ impl ParallelBackend {
     }
 
     fn trainer(&self, replicas: Vec<WgslTrainer>, job: &TrainingJob) -> ParallelTrainer {
+        let names = vec![self.adapter().name.clone(); replicas.len()];
         ParallelTrainer {
-            replicas,
-            clock: Rc::clone(&self.clock),
+            replicas: Replicas::new(replicas, names, Rc::clone(&self.clock)),
             job: Rc::new(job.clone()),
-            name: self.adapter().name.clone(),
             step: 0,
             overlaps: self.setup().overlaps,
             combined: Vec::new(),
-            shares: Vec::new(),
         }
     }
 }

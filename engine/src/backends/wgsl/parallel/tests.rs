@@ -133,7 +133,7 @@ fn diverged_weights_are_found_before_the_next_test() {
         trainer.train_steps(1).await.unwrap();
         trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
         // The second device forgets its part of what it learned.
-        trainer.replicas[1] = build(1).await.unwrap();
+        trainer.replicas.trainers[1] = build(1).await.unwrap();
         let error = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap_err().to_string();
         let begin = format!("device 2 of 2 ({}): ", two.adapter().name);
         assert!(error.starts_with(&begin) && error.contains("differ from device 1"), "{error}");

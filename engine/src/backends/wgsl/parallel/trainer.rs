@@ -3,31 +3,25 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use results::{Communication, ExchangeSeconds};
-use shaders::Stored;
 use shaders::params::Step;
 
 use super::super::device::buffer::ReadBack;
 use super::super::plan::RESULT_SLOTS;
 use super::super::recording::{Combination, Exchange};
 use super::super::trainer::WgslTrainer;
-use crate::backends::sharing::{Ending, Share, UnderWay, check_agreement, moments, of_device, shares, sum};
-use crate::clock::Clock;
-use crate::error::{EngineError, Result};
+use crate::backends::sharing::{Ending, Replicas, Share, UnderWay, moments, sum};
+use crate::error::Result;
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 
 /// One network on several devices, each training on its share of each batch.
 pub(super) struct ParallelTrainer {
-    pub(super) replicas: Vec<WgslTrainer>,
-    pub(super) clock: Rc<dyn Clock>,
+    pub(super) replicas: Replicas<WgslTrainer>,
     pub(super) job: Rc<TrainingJob>,
-    pub(super) name: String,
     pub(super) step: u64,
     /// True if the devices exchange their gradients during the backward pass.
     pub(super) overlaps: bool,
     /// Result of the last exchange, in reused memory.
     pub(super) combined: Vec<f32>,
-    /// Division of the last batch.
-    pub(super) shares: Vec<Share>,
 }
 
 /// An exchange with results requested from all devices.
@@ -45,23 +39,14 @@ struct PendingWrite {
 }
 
 impl ParallelTrainer {
-    fn devices(&self) -> u32 {
-        u32::try_from(self.replicas.len()).expect("devices are few")
-    }
-
-    fn of_device(&self, place: usize) -> impl Fn(EngineError) -> EngineError + use<> {
-        of_device(place, self.replicas.len(), &self.name)
-    }
-
     /// Runs one step on all devices. The host waits only for exchanges, not for the end of the step.
     async fn run_step(&mut self, slot: u32, communication: &mut Communication) -> Result<()> {
-        let started = self.clock.now_seconds();
+        let started = self.replicas.clock.now_seconds();
         let whole = self.job.step(self.step + u64::from(slot), slot);
-        self.shares = shares(whole.count, self.devices()).collect();
-        for (replica, share) in self.replicas.iter().zip(&self.shares) {
-            replica.begin_step(slot, share.of(whole));
+        for (replica, share) in self.replicas.divide(whole) {
+            replica.begin_step(slot, share);
         }
-        let exchanges = self.replicas[0].plan.training.exchanges.len();
+        let exchanges = self.replicas.trainers[0].plan.training.exchanges.len();
         let mut asked = Vec::new();
         let mut writing = None;
         for number in 0..exchanges {
@@ -73,20 +58,20 @@ impl ParallelTrainer {
                 writing = self.exchange(std::mem::take(&mut asked), communication).await?;
             }
         }
-        for replica in &self.replicas {
+        for replica in &self.replicas.trainers {
             // The next awaited submission reports its errors.
             drop(replica.compute(slot, exchanges, false));
         }
         self.finish_write(writing, communication).await?;
-        let seconds = self.clock.now_seconds() - started;
-        self.replicas.iter_mut().for_each(|replica| replica.note_step(seconds));
+        let seconds = self.replicas.clock.now_seconds() - started;
+        self.replicas.trainers.iter_mut().for_each(|replica| replica.note_step(seconds));
         Ok(())
     }
 
     /// Submits the launches up to this exchange, and requests each device's results.
     fn request(&self, whole: &Step, number: usize) -> PendingExchange {
         let epoch_begins = number == 0 && whole.offset == 0;
-        let exchange = self.replicas[0].plan.training.exchanges[number];
+        let exchange = self.replicas.trainers[0].plan.training.exchanges[number];
         let computing = self.on_all(|replica| replica.compute(whole.slot, number, epoch_begins));
         let read =
             |replica: &WgslTrainer| replica.buffers.begin_to_read(&replica.device, exchange.read, exchange.staging);
@@ -95,7 +80,7 @@ impl ParallelTrainer {
 
     /// Starts work on all devices.
     fn on_all<T, W: Future<Output = Result<T>> + 'static>(&self, start: impl Fn(&WgslTrainer) -> W) -> UnderWay<T> {
-        UnderWay::new(self.replicas.iter().map(|replica| Box::pin(start(replica)) as Ending<T>))
+        UnderWay::new(self.replicas.trainers.iter().map(|replica| Box::pin(start(replica)) as Ending<T>))
     }
 
     /// Completes the requested exchanges one after the other. The devices compute during all except the last. Returns
@@ -108,27 +93,23 @@ impl ParallelTrainer {
         let Some(mut last) = asked.pop() else { return Ok(None) };
         let mut combined = std::mem::take(&mut self.combined);
         for PendingExchange { exchange, computing, readings } in asked {
-            self.wait_for(computing).await?;
+            self.replicas.wait_for(computing).await?;
             self.combine(exchange, readings, Some(&mut last.computing), communication, &mut combined).await?;
-            let since = self.clock.now_seconds();
-            for replica in &self.replicas {
+            let since = self.replicas.clock.now_seconds();
+            for replica in &self.replicas.trainers {
                 replica.hand_over(exchange.write, bytemuck::cast_slice(&combined));
             }
-            let writing_seconds = self.clock.now_seconds() - since;
+            let writing_seconds = self.replicas.clock.now_seconds() - since;
             let seconds = ExchangeSeconds { writing_seconds, ..ExchangeSeconds::default() };
             communication.spend(seconds, !last.computing.has_ended());
         }
         let PendingExchange { exchange, computing, readings } = last;
-        self.wait_for(computing).await?;
+        self.replicas.wait_for(computing).await?;
         self.combine(exchange, readings, None, communication, &mut combined).await?;
-        let since = self.clock.now_seconds();
+        let since = self.replicas.clock.now_seconds();
         let arriving = self.on_all(|replica| replica.write(exchange.write, bytemuck::cast_slice(&combined)));
         self.combined = combined;
         Ok(Some(PendingWrite { since, arriving }))
-    }
-
-    async fn wait_for<T>(&self, work: UnderWay<T>) -> Result<Vec<T>> {
-        work.ended().await.map_err(|(place, error)| self.of_device(place)(error))
     }
 
     /// Combines the results of the devices. `meanwhile` is their concurrent work. Only the time after its end counts as
@@ -142,13 +123,13 @@ impl ParallelTrainer {
         combined: &mut Vec<f32>,
     ) -> Result<()> {
         let mut is_overlapped = || meanwhile.as_mut().is_some_and(|computing| !computing.has_ended());
-        let computed = self.clock.now_seconds();
-        let found = self.wait_for(readings).await?;
-        let read = self.clock.now_seconds();
+        let computed = self.replicas.clock.now_seconds();
+        let found = self.replicas.wait_for(readings).await?;
+        let read = self.replicas.clock.now_seconds();
         let seconds = ExchangeSeconds { reading_seconds: read - computed, ..ExchangeSeconds::default() };
         communication.spend(seconds, is_overlapped());
-        exchange.combination.combine(&found, &self.shares, combined);
-        let summing_seconds = self.clock.now_seconds() - read;
+        exchange.combination.combine(&found, &self.replicas.shares, combined);
+        let summing_seconds = self.replicas.clock.now_seconds() - read;
         let seconds = ExchangeSeconds { summing_seconds, ..ExchangeSeconds::default() };
         communication.spend(seconds, is_overlapped());
         communication.exchanges += 1;
@@ -159,17 +140,17 @@ impl ParallelTrainer {
     /// Waits until a write has arrived on all devices.
     async fn finish_write(&self, writing: Option<PendingWrite>, communication: &mut Communication) -> Result<()> {
         let Some(PendingWrite { since, arriving }) = writing else { return Ok(()) };
-        self.wait_for(arriving).await?;
-        communication.writing_seconds += self.clock.now_seconds() - since;
+        self.replicas.wait_for(arriving).await?;
+        communication.writing_seconds += self.replicas.clock.now_seconds() - since;
         Ok(())
     }
 
     /// Adds up the devices' results of `steps` steps.
     async fn collect(&mut self, steps: u32, report: &mut StepReport) -> Result<()> {
         let mut losses = vec![0.0; steps as usize];
-        for place in 0..self.replicas.len() {
-            let of_device = self.of_device(place);
-            let results = self.replicas[place].results(steps).await.map_err(of_device)?;
+        for place in 0..self.replicas.trainers.len() {
+            let results = self.replicas.trainers[place].results(steps).await;
+            let results = results.map_err(self.replicas.of_device(place))?;
             for (loss, result) in losses.iter_mut().zip(results) {
                 // Each loss is the device's share of the mean over the whole batch.
                 *loss += f64::from(result.loss);
@@ -181,24 +162,13 @@ impl ParallelTrainer {
         report.samples += (0..steps).map(samples).sum::<u64>();
         Ok(())
     }
-
-    /// Checks that the devices have the same weights, to the last bit.
-    async fn check_agreement(&self) -> Result<()> {
-        let mut arenas = Vec::new();
-        for (place, replica) in self.replicas.iter().enumerate() {
-            let weights = replica.read(replica.plan.arenas.weights, Stored::F32).await;
-            arenas.push(weights.map_err(self.of_device(place))?);
-        }
-        let others = arenas.iter().skip(1).map(Vec::as_slice);
-        check_agreement(&arenas[0], others, |place, error| self.of_device(place)(error))
-    }
 }
 
 #[async_trait(?Send)]
 impl Trainer for ParallelTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let mut report = StepReport::default();
-        let mut communication = Communication::among(self.devices());
+        let mut communication = Communication::among(self.replicas.count());
         communication.overlapped = self.overlaps.then(ExchangeSeconds::default);
         let mut left = steps;
         while left > 0 {
@@ -214,47 +184,29 @@ impl Trainer for ParallelTrainer {
         Ok(report)
     }
 
-    /// Tests on the first device after checking that all devices have the same weights.
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
-        self.check_agreement().await?;
-        let started = self.clock.now_seconds();
-        let of_device = self.of_device(0);
-        let report = self.replicas[0].evaluate(set, samples).await.map_err(of_device)?;
-        Ok(TestReport { seconds: Some(self.clock.now_seconds() - started), ..report })
+        self.replicas.evaluate(set, samples).await
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
-        self.check_agreement().await?;
-        let of_device = self.of_device(0);
-        self.replicas[0].weights().await.map_err(of_device)
+        self.replicas.weights().await
     }
 
-    /// Returns the summed gradients, which all devices have.
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
-        let of_device = self.of_device(0);
-        self.replicas[0].gradients().await.map_err(of_device)
+        self.replicas.gradients().await
     }
 
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
-        let mut logits = Vec::new();
-        for place in 0..self.replicas.len() {
-            let Share { first_row, count } = self.shares[place];
-            let wanted = count.min(rows.saturating_sub(first_row));
-            if wanted > 0 {
-                let of_device = self.of_device(place);
-                logits.extend(self.replicas[place].logits(wanted).await.map_err(of_device)?);
-            }
-        }
-        Ok(logits)
+        self.replicas.logits(rows).await
     }
 
     fn latency_seconds(&self) -> f64 {
-        self.replicas.iter().map(Trainer::latency_seconds).fold(0.0, f64::max)
+        self.replicas.trainers.iter().map(Trainer::latency_seconds).fold(0.0, f64::max)
     }
 
     /// Returns the times and the memory of all devices together.
     fn facts(&self) -> TrainerFacts {
-        let all: Vec<TrainerFacts> = self.replicas.iter().map(Trainer::facts).collect();
+        let all: Vec<TrainerFacts> = self.replicas.trainers.iter().map(Trainer::facts).collect();
         let sum = |of: fn(&TrainerFacts) -> Option<f64>| all.iter().filter_map(of).reduce(|a, b| a + b);
         TrainerFacts {
             compiling_seconds: sum(|facts| facts.compiling_seconds),
