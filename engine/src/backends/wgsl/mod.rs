@@ -5,7 +5,6 @@
 
 #[cfg(test)]
 mod broken_tests;
-mod builder;
 mod choices;
 mod contents;
 mod device;

@@ -1,12 +1,10 @@
 //! Plan of a job as plain data: buffers, and recordings of the launches of a step.
 
-mod arenas;
-mod input;
+mod buffers;
 mod layers;
 mod planner;
-mod products;
+pub(super) mod products;
 mod update;
-pub(super) mod weight_gradient;
 
 use shaders::params::{Blend, LocalContrast, MirrorOrder, Shuffle, Softmax, Standardize};
 
@@ -21,9 +19,8 @@ use crate::preprocessing::GatherKind;
 use crate::random::stream;
 use crate::trainer::{EvaluationSet, TrainingJob};
 use crate::training::{Loss, SampleOrder, TestView};
-use arenas::Arenas;
-use input::SplitBuffers;
-pub(super) use input::Streamed;
+pub(super) use buffers::Streamed;
+use buffers::{Arenas, SplitBuffers};
 use planner::{LayerPhase, Planner};
 pub(super) use planner::{RESULT_SLOTS, STEP_ROWS, TrainingSetup};
 

@@ -1,12 +1,11 @@
 //! Choice of the fastest kernel variant for each product on a device, by a rule or by short timings.
 
-use super::builder::Builder;
 use super::choices::{Choices, TunedKernel, key};
 use super::device::GpuDevice;
 use super::device::buffer::Buffers;
 use super::device::executor::{Executor, Timestamps};
 use super::products::Product;
-use super::recording::Recording;
+use super::recording::{Builder, Recording};
 use super::variants::Variant;
 use crate::clock::Clock;
 use crate::error::Result;

@@ -1,11 +1,9 @@
 //! Tests of every kernel against its plain twin, on odd shapes, on a real adapter, for all storage types.
 
-mod attention;
 mod batches;
 mod elementwise;
 mod memories;
 mod normalizers;
-mod pool;
 mod products;
 mod recurrent;
 mod training;
@@ -25,12 +23,11 @@ use shaders::params::{Epilogue, Step, activation};
 use shaders::reference::pcg4d::uniform;
 use shaders::{Access, Kernel, Matrices, Stored};
 
-use super::builder::Builder;
 use super::device::GpuDevice;
 use super::device::buffer::Buffers;
 use super::device::executor::Executor;
 use super::products::Product;
-use super::recording::{BufferRange, STEPS};
+use super::recording::{BufferRange, Builder, STEPS};
 use super::variants::Variant;
 use super::workload_tests::any_device;
 use crate::backends::AdapterChoice;

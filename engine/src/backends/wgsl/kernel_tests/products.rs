@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use shaders::params::{Conv2d, Dense, Epilogue, NO_BIAS, Step, activation};
 use shaders::reference as twin;
 
-use super::super::plan::weight_gradient::tiles;
+use super::super::plan::products::tiles;
 use super::super::products::{Params, Pass, Product};
 use super::{
     ACTIVATIONS, Case, Variants, bytes, double, dropout_after, floats, launch, numbers, on_shapes_with, step,

@@ -7,12 +7,11 @@ use async_trait::async_trait;
 use results::kernels::KernelTiming;
 use shaders::params::Step;
 
-use super::super::builder::Builder;
 use super::super::device::GpuDevice;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
 use super::super::pace::Pace;
-use super::super::recording::{BufferRange, Recording, STEPS, step_rows};
+use super::super::recording::{BufferRange, Builder, Recording, STEPS, step_rows};
 use crate::backends::list::WGSL;
 use crate::clock::Clock;
 use crate::error::Result;

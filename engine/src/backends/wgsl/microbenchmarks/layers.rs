@@ -4,7 +4,7 @@ use results::kernels::{KernelSuite, Pass};
 use shaders::params::{Conv2d, Dense};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
-use super::super::plan::weight_gradient::{pixels_per_part, rows_per_part_of_product};
+use super::super::plan::products::{pixels_per_part, rows_per_part_of_product};
 use super::super::products::{Params, Product};
 use super::operand::{Operand, PlainSum};
 use super::product::{LayerPass, choose_indices};

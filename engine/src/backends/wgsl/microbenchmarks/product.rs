@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use results::kernels::{Difference, Entry, KernelFigures, KernelOutcome, KernelSuite, Pass};
 
 use super::super::choices::Choices;
-use super::super::plan::weight_gradient::sum_of_parts;
+use super::super::plan::products::sum_of_parts;
 use super::super::products::Product;
 use super::super::recording::BufferRange;
 use super::super::variants::Variant;

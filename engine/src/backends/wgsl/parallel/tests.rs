@@ -13,10 +13,9 @@ use crate::backends::open_with;
 use crate::backends::sharing::comparison::{
     OF_EVERY_RULE, OF_OTHER_KINDS, ORDER_OF_ADDITIONS, THROUGH_NORMALIZATIONS, train, trains_as_one_does,
 };
-use crate::error::{EngineError, Result};
+use crate::error::EngineError;
 use crate::testing::{Standstill, skipped};
 use crate::train::tests::{narrow_request, request, run};
-use crate::trainer::EvaluationSet;
 
 fn opening(devices: u32) -> Opening {
     Opening { devices: NonZero::new(devices), ..Opening::new(Precision::F32, &AdapterChoice::Cpu) }
@@ -206,4 +205,30 @@ fn a_run_reports_its_devices_and_their_communication() {
     // Two steps, two parts, from and to two devices each.
     assert_eq!(told.exchanges, 4);
     assert!(told.bytes >= 2 * 4 * job_bytes, "{told:?} of {job_bytes}");
+}
+
+#[test]
+fn moments_of_uneven_parts_are_those_of_all_values() {
+    // Two channels; one device has three pixels in parts of two, one has none, one has two.
+    let values = [[1.0, 10.0], [2.0, 20.0], [6.0, -5.0], [4.0, 0.0], [7.0, 3.0]];
+    let moments_of = |pixels: &[[f32; 2]]| -> Vec<f32> {
+        let count = pixels.len().max(1) as f32;
+        let mean = [0, 1].map(|c| pixels.iter().map(|p| p[c]).sum::<f32>() / count);
+        let deviations = [0, 1].map(|c| pixels.iter().map(|p| (p[c] - mean[c]).powi(2)).sum::<f32>());
+        [mean, deviations].concat()
+    };
+    let bytes = |values: &[f32]| -> Vec<u8> { values.iter().flat_map(|value| value.to_le_bytes()).collect() };
+    let found = [
+        bytes(&[moments_of(&values[..2]), moments_of(&values[2..3])].concat()),
+        bytes(&[9.0; 8]),
+        bytes(&[moments_of(&values[3..]), vec![9.0; 4]].concat()),
+    ];
+    let shares = [(0, 3), (3, 0), (3, 2)].map(|(first_row, count)| Share { first_row, count });
+    let combination = Combination::Moments { channels: 2, pixels_of_sample: 1, pixels_per_part: 2 };
+    // Earlier contents are replaced, whatever their length.
+    let mut combined = vec![7.0; 3];
+    combination.combine(&found, &shares, &mut combined);
+    for (found, expected) in combined.into_iter().zip(moments_of(&values)) {
+        assert!((found - expected).abs() < 1e-4 * expected.abs().max(1.0), "{found} instead of {expected}");
+    }
 }

@@ -9,7 +9,7 @@ use shaders::params::{
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::{BufferRange, Combination};
 use super::planner::{LayerPhase, Planner};
-use super::weight_gradient::{GradientSum, rows_per_part};
+use super::products::{GradientSum, rows_per_part};
 use crate::model::{PoolKind, SlidingWindow, Stage, Words};
 
 impl Planner<'_> {

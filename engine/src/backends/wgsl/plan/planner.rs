@@ -5,12 +5,10 @@ use results::InputMode;
 use shaders::Stored;
 use shaders::params::{Epilogue, MAX_HEAD_SIZE, StepResult};
 
-use super::super::builder::Builder;
 use super::super::choices::Choices;
 use super::super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
-use super::super::recording::BufferRange;
-use super::arenas::{Arenas, gradient_scale};
-use super::input::BatchInput;
+use super::super::recording::{BufferRange, Builder};
+use super::buffers::{Arenas, BatchInput, gradient_scale};
 use crate::backends::sharing::most_rows;
 use crate::error::Result;
 use crate::model::{Model, ModelError, SizedStage, Stage, StageKind, Stages, Words};

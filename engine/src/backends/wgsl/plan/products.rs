@@ -1,12 +1,11 @@
-//! Layers of matrix products: dense, convolutional and recurrent ones.
+//! Layers of matrix products (dense, convolutional and recurrent ones), and sums of weight gradients.
 
-use shaders::params::{Conv2d, Dense};
+use shaders::params::{Conv2d, Dense, NO_BIAS, SumParts};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::products::{Params, Pass, Product, recurrent_bindings};
 use super::super::recording::BufferRange;
 use super::planner::{LayerPhase, Planner};
-use super::weight_gradient::{GradientSum, pixels_per_part, rows_per_part_of_product};
 use crate::model::{Cell, SlidingWindow, Stage};
 
 impl Planner<'_> {
@@ -114,6 +113,180 @@ impl Planner<'_> {
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let params = Params::Dense(Dense { epilogue, ..input });
             self.product(Pass::InputGradient, params, &[gates, kernel, x, dx]);
+        }
+    }
+}
+
+/// Target number of invocations that share a sum over a batch on an emulated GPU.
+const WANTED_INVOCATIONS: u64 = 4096;
+/// Target number of invocations on a real GPU, which has thousands of lanes and hides memory latency behind more
+/// invocations.
+const WANTED_GPU_INVOCATIONS: u64 = 32_768;
+/// Minimum number of rows per part, so that writing the part is worthwhile.
+const MIN_PART: u32 = 16;
+/// Minimum number of rows per part if a real GPU needs more parts than an emulated one.
+const MIN_GPU_PART: u32 = 64;
+/// Maximum number of rows per part. Every tile of a part reads all of its rows, which should stay in a cache.
+const MAX_PART: u32 = 2048;
+
+/// Target number of workgroups that share the tiles of a product's weight gradient on a real GPU with 100 or more
+/// processors.
+const WANTED_WORKGROUPS: u64 = 128;
+/// Side of the largest tile that a workgroup shares.
+const MAX_TILE_SIDE: u32 = 128;
+/// Minimum number of rows per part for such workgroups. Writing and reading a part costs 8 bytes per element, time in
+/// which a GPU could do several hundred operations.
+const MIN_WORKGROUP_PART: u32 = 128;
+
+/// Minimum number of parts that a real GPU adds up with 64 invocations per four elements.
+const MIN_MANY_PARTS: u32 = 16;
+/// Maximum number of groups of four elements for that kernel. With more, one invocation per group is enough.
+const MAX_QUADS_FOR_MANY_PARTS: u64 = 16_384;
+
+/// Division of a weight gradient into parts, and its destination.
+pub(super) struct GradientSum {
+    /// Distance between parts, in elements.
+    pub(super) part_stride: u32,
+    pub(super) bias_offset: u32,
+    /// All parts, or the gradient itself if there is only one.
+    pub(super) output: BufferRange,
+    pub(super) parts: u32,
+    pub(super) rows_per_part: u32,
+}
+
+impl Planner<'_> {
+    /// Computes the gradient of a tensor, and of the bias behind it in the arena if there is one. It is a sum over
+    /// `rows`, in parts of `rows_per_part`, launched by `dispatch`. Returns the place of the gradient, which is added
+    /// to the gradient of a stage that shares the tensor.
+    pub(super) fn weight_gradient(
+        &mut self,
+        tensor: usize,
+        bias: Option<usize>,
+        rows: u32,
+        rows_per_part: u32,
+        dispatch: impl FnOnce(&mut Self, &GradientSum),
+    ) -> BufferRange {
+        let weights = self.tensors[tensor];
+        let bias = bias.map(|bias| self.tensors[bias]);
+        let bias_offset = bias.map_or(NO_BIAS, |bias| bias.offset - weights.offset);
+        let part_stride = bias.map_or(weights.span(), |bias| bias_offset + bias.span());
+        let gradient = self.arenas.part(self.arenas.gradients, weights.offset, part_stride);
+        let parts = rows.div_ceil(rows_per_part);
+        let accumulate = u32::from(std::mem::replace(&mut self.has_gradient[tensor], true));
+        let output = if parts == 1 && accumulate == 0 {
+            gradient
+        } else {
+            self.builder.floats("gradient parts", u64::from(parts) * u64::from(part_stride))
+        };
+        dispatch(self, &GradientSum { part_stride, bias_offset, output, parts, rows_per_part });
+        if output != gradient {
+            let params = SumParts { elements: part_stride, parts, accumulate, reserved: 0 };
+            let (kernel, invocations) = sum_of_parts(&params, self.choices.abilities.software);
+            self.builder.dispatch(kernel, &params, &[output, gradient], invocations);
+        }
+        gradient
+    }
+}
+
+/// Chooses the kernel that adds up parts, and its number of invocations.
+pub(crate) fn sum_of_parts(params: &SumParts, emulated: bool) -> (&'static str, u64) {
+    let quads = u64::from(params.elements / 4);
+    if emulated || params.parts < MIN_MANY_PARTS || quads > MAX_QUADS_FOR_MANY_PARTS {
+        ("sum_parts", quads)
+    } else {
+        ("sum_many_parts", 256 * quads.div_ceil(4))
+    }
+}
+
+/// Returns the number of 8 × 8 tiles that cover a matrix, one per invocation.
+pub(crate) fn tiles(rows: u32, columns: u32) -> u64 {
+    u64::from(rows.div_ceil(8)) * u64::from(columns.div_ceil(8))
+}
+
+/// Returns the rows per part of a sum over a batch, if a part is the work of `tiles` invocations.
+pub(crate) fn rows_per_part(rows: u32, tiles: u64, emulated: bool) -> u32 {
+    let part_for = |invocations: u64, smallest: u32| {
+        let wanted = u32::try_from(invocations / tiles.max(1)).unwrap_or(u32::MAX).max(1);
+        let parts = rows.div_ceil(MAX_PART).max(wanted);
+        rows.div_ceil(parts).max(smallest).min(rows)
+    };
+    let usual = part_for(WANTED_INVOCATIONS, MIN_PART);
+    if emulated { usual } else { usual.min(part_for(WANTED_GPU_INVOCATIONS, MIN_GPU_PART)) }
+}
+
+/// Returns the pixels per part of a convolution's weight gradient. If its input has few channels, no kernel shares
+/// tiles in workgroups.
+pub(crate) fn pixels_per_part(params: &Conv2d, emulated: bool) -> u32 {
+    let pixels = params.rows * params.output_height * params.output_width;
+    let size = [params.window_height * params.window_width * params.input_channels, params.output_channels];
+    if params.input_channels.is_multiple_of(CHANNEL_ALIGNMENT) {
+        rows_per_part_of_product(pixels, size, emulated)
+    } else {
+        rows_per_part(pixels, tiles(size[0], size[1]), emulated)
+    }
+}
+
+/// Returns the rows per part of a product's weight gradient, a matrix of `height` rows and `width` columns.
+pub(crate) fn rows_per_part_of_product(rows: u32, [height, width]: [u32; 2], emulated: bool) -> u32 {
+    let usual = rows_per_part(rows, tiles(height, width), true);
+    if emulated {
+        return usual;
+    }
+    let large_tiles = u64::from(height.div_ceil(MAX_TILE_SIDE)) * u64::from(width.div_ceil(MAX_TILE_SIDE));
+    let wanted = u32::try_from(WANTED_WORKGROUPS.div_ceil(large_tiles.max(1))).unwrap_or(u32::MAX);
+    let parts = wanted.min(rows / MIN_WORKGROUP_PART).max(1);
+    usual.min(rows.div_ceil(parts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_gradients_of_long_sums_are_split() {
+        assert_eq!(rows_per_part(36_864, 12, true), 109);
+        assert_eq!(rows_per_part(128, 6272, true), 128);
+        assert_eq!(rows_per_part(8, 1, true), 8);
+        assert_eq!(rows_per_part(4097, 6272, true), 1366);
+        // A real GPU has more and shorter parts.
+        assert_eq!(rows_per_part(230_400, 16, true), 900);
+        assert_eq!(rows_per_part(230_400, 16, false), 113);
+        assert_eq!(rows_per_part(36_864, 12, false), 64);
+        // A part that an emulated GPU shortens keeps its length.
+        assert_eq!(rows_per_part(128, 4, false), rows_per_part(128, 4, true));
+    }
+
+    #[test]
+    fn real_gpu_splits_sums_of_many_parts() {
+        let kernel = |elements, parts, emulated| {
+            sum_of_parts(&SumParts { elements, parts, accumulate: 0, reserved: 0 }, emulated)
+        };
+        assert_eq!(kernel(512, 2048, false), ("sum_many_parts", 256 * 32));
+        assert_eq!(kernel(512, 2048, true), ("sum_parts", 128));
+        assert_eq!(kernel(512, 8, false), ("sum_parts", 128));
+        assert_eq!(kernel(1 << 20, 25, false), ("sum_parts", 1 << 18));
+    }
+
+    #[test]
+    fn long_sums_give_every_gpu_processor_a_large_tile() {
+        let parts = |rows: u32, size| rows.div_ceil(rows_per_part_of_product(rows, size, false));
+        // One tile, 5 × 1 and 9 × 2 tiles, and more tiles than processors.
+        assert_eq!(parts(100_352, [128, 128]), 128);
+        assert_eq!(parts(36_864, [576, 64]) * 5, 130);
+        assert_eq!(parts(8192, [1152, 256]) * 18, 144);
+        assert_eq!(parts(1024, [4096, 4096]), 1);
+        // Four tiles and a short sum: no part is shorter than 128 rows.
+        assert_eq!(parts(3584, [128, 512]), 28);
+        assert_eq!(parts(128, [784, 512]), 1);
+    }
+
+    #[test]
+    fn real_gpu_has_no_fewer_parts_than_emulated() {
+        let gradients = [(36_864, [576, 64]), (3584, [128, 512]), (128, [512, 12]), (8, [4, 4]), (7000, [4096, 4096])];
+        for (rows, size) in gradients {
+            let usual = rows_per_part(rows, tiles(size[0], size[1]), true);
+            assert_eq!(rows_per_part_of_product(rows, size, true), usual);
+            assert!(rows_per_part_of_product(rows, size, false) <= usual, "{rows} {size:?}");
         }
     }
 }

@@ -4,7 +4,7 @@ use shaders::params::{GradientLimit, Optimizer};
 
 use super::super::layout::TensorLayout;
 use super::super::recording::{BufferRange, Combination, Dispatch};
-use super::arenas::Arenas;
+use super::buffers::Arenas;
 use super::planner::Planner;
 use crate::training::Rule;
 

@@ -1,3 +1,15 @@
+//! Synchronous data-parallel training: several devices of this machine hold the same network, and each trains on its
+//! share of each batch.
+//!
+//! Gradients are in one arena, so an all-reduce uses one buffer. It is read back from each device, summed on the host
+//! in device order, and written back, either after the backward pass or in parts during it. Then every device does the
+//! same update, so weights stay identical to the last bit, which is checked before each test. Random numbers, loss and
+//! gradients refer to the whole batch. Batch normalization exchanges its statistics and the sums of its gradients. The
+//! result equals a single device's with the whole batch, up to the order of additions.
+
+#[cfg(test)]
+mod tests;
+
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -5,23 +17,119 @@ use async_trait::async_trait;
 use results::{Communication, ExchangeSeconds};
 use shaders::params::Step;
 
-use super::super::device::buffer::ReadBack;
-use super::super::plan::RESULT_SLOTS;
-use super::super::recording::{Combination, Exchange};
-use super::super::trainer::WgslTrainer;
-use crate::backends::sharing::{Ending, Replicas, Share, UnderWay, moments, sum};
+use super::WgslBackend;
+use super::choices::Choices;
+use super::device::buffer::ReadBack;
+use super::plan::{RESULT_SLOTS, TrainingSetup};
+use super::recording::{Combination, Exchange};
+use super::trainer::WgslTrainer;
+use crate::backends::sharing::{Ending, Replicas, Share, UnderWay, moments, of_device, sum};
+use crate::backends::{AdapterChoice, Opening};
+use crate::clock::Clock;
 use crate::error::Result;
-use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
+use crate::trainer::{
+    Backend, BackendFacts, EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob,
+};
+
+/// Several devices with our kernels.
+pub(in super::super) struct ParallelBackend {
+    devices: Vec<WgslBackend>,
+    clock: Rc<dyn Clock>,
+    /// Requested exchange of gradients during the backward pass (true) or after it.
+    overlap: Option<bool>,
+    facts: BackendFacts,
+}
+
+/// Opens the adapters that share each batch. A software adapter may be opened several times. A single matching adapter
+/// trains as an ordinary backend.
+///
+/// # Errors
+/// Errors of [`AdapterChoice::choose_several`] and [`WgslBackend::open`].
+pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>> {
+    let adapters = super::adapters().await;
+    let chosen = opening.adapter.choose_several(&adapters, opening.devices)?;
+    let on = |index: usize| Opening { adapter: AdapterChoice::Index(index), devices: None, ..opening.clone() };
+    if let [index] = chosen[..] {
+        on(index).check_overlap()?;
+        return Ok(Box::new(WgslBackend::open(&on(index), clock).await?));
+    }
+    let mut devices = Vec::new();
+    for (place, &index) in chosen.iter().enumerate() {
+        let opened = WgslBackend::open(&on(index), Rc::clone(&clock)).await;
+        let of_device = of_device(place, chosen.len(), &adapters[index].name);
+        devices.push(opened.map_err(of_device)?);
+    }
+    Ok(Box::new(ParallelBackend::new(devices, clock, opening.overlap)))
+}
+
+impl ParallelBackend {
+    fn new(devices: Vec<WgslBackend>, clock: Rc<dyn Clock>, overlap: Option<bool>) -> Self {
+        let count = u32::try_from(devices.len()).expect("devices are few");
+        let facts = BackendFacts { devices: count, repeats_itself: false, ..devices[0].facts.clone() };
+        Self { devices, clock, overlap, facts }
+    }
+
+    fn setup(&self) -> TrainingSetup {
+        // A software adapter computes on the same cores as the exchange, and measurements show a loss (docs/SCALING.md).
+        let overlaps = self.overlap.unwrap_or(!self.adapter().software);
+        TrainingSetup { devices: self.facts.devices, overlaps, ..TrainingSetup::STANDARD }
+    }
+
+    fn trainer(&self, replicas: Vec<WgslTrainer>, job: &TrainingJob) -> ParallelTrainer {
+        let names = vec![self.adapter().name.clone(); replicas.len()];
+        ParallelTrainer {
+            replicas: Replicas::new(replicas, names, Rc::clone(&self.clock)),
+            job: Rc::new(job.clone()),
+            step: 0,
+            overlaps: self.setup().overlaps,
+            combined: Vec::new(),
+        }
+    }
+}
+
+#[async_trait(?Send)]
+impl Backend for ParallelBackend {
+    fn facts(&self) -> &BackendFacts {
+        &self.facts
+    }
+
+    fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>> {
+        let bytes = self.devices.iter().map(|backend| backend.planned_bytes(job, self.setup()));
+        bytes.sum::<Result<u64>>().map(Some)
+    }
+
+    async fn recover(&self) -> Result<()> {
+        for (place, device) in self.devices.iter().enumerate() {
+            let of_device = of_device(place, self.devices.len(), &self.adapter().name);
+            device.recover().await.map_err(of_device)?;
+        }
+        Ok(())
+    }
+
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>> {
+        let mut replicas = Vec::new();
+        for (place, backend) in self.devices.iter().enumerate() {
+            if place > 0 {
+                // The first device has timed the kernels, and the others are identical.
+                let known = self.devices[0].choices.borrow().text();
+                backend.choices.replace(Choices::recalled(backend.device.abilities, &known));
+            }
+            let built = backend.build_with(job, self.setup()).await;
+            replicas.push(built.map_err(of_device(place, self.devices.len(), &self.adapter().name))?);
+        }
+        Ok(Box::new(self.trainer(replicas, job)))
+    }
+}
 
 /// One network on several devices, each training on its share of each batch.
-pub(super) struct ParallelTrainer {
-    pub(super) replicas: Replicas<WgslTrainer>,
-    pub(super) job: Rc<TrainingJob>,
-    pub(super) step: u64,
+struct ParallelTrainer {
+    replicas: Replicas<WgslTrainer>,
+    job: Rc<TrainingJob>,
+    step: u64,
     /// True if the devices exchange their gradients during the backward pass.
-    pub(super) overlaps: bool,
+    overlaps: bool,
     /// Result of the last exchange, in reused memory.
-    pub(super) combined: Vec<f32>,
+    combined: Vec<f32>,
 }
 
 /// An exchange with results requested from all devices.
@@ -241,42 +349,4 @@ fn parts_of(parts: &[f32], stride: usize, pixels: u64, pixels_per_part: u64) -> 
         let begin = (number * pixels_per_part).min(pixels);
         (part, ((number + 1) * pixels_per_part).min(pixels) - begin)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn bytes(values: &[f32]) -> Vec<u8> {
-        values.iter().flat_map(|value| value.to_le_bytes()).collect()
-    }
-
-    fn combined(combination: Combination, found: &[Vec<u8>], shares: &[Share]) -> Vec<f32> {
-        // Earlier contents are replaced, whatever their length.
-        let mut result = vec![7.0; 3];
-        combination.combine(found, shares, &mut result);
-        result
-    }
-
-    #[test]
-    fn moments_of_uneven_parts_are_those_of_all_values() {
-        // Two channels; one device has three pixels in parts of two, one has none, one has two.
-        let values = [[1.0, 10.0], [2.0, 20.0], [6.0, -5.0], [4.0, 0.0], [7.0, 3.0]];
-        let moments_of = |pixels: &[[f32; 2]]| -> Vec<f32> {
-            let count = pixels.len().max(1) as f32;
-            let mean = [0, 1].map(|c| pixels.iter().map(|p| p[c]).sum::<f32>() / count);
-            let deviations = [0, 1].map(|c| pixels.iter().map(|p| (p[c] - mean[c]).powi(2)).sum::<f32>());
-            [mean, deviations].concat()
-        };
-        let found = [
-            bytes(&[moments_of(&values[..2]), moments_of(&values[2..3])].concat()),
-            bytes(&[9.0; 8]),
-            bytes(&[moments_of(&values[3..]), vec![9.0; 4]].concat()),
-        ];
-        let shares = [(0, 3), (3, 0), (3, 2)].map(|(first_row, count)| Share { first_row, count });
-        let combination = Combination::Moments { channels: 2, pixels_of_sample: 1, pixels_per_part: 2 };
-        for (found, expected) in combined(combination, &found, &shares).into_iter().zip(moments_of(&values)) {
-            assert!((found - expected).abs() < 1e-4 * expected.abs().max(1.0), "{found} instead of {expected}");
-        }
-    }
 }
