@@ -25,7 +25,7 @@ use crate::error::{EngineError, Result};
 use crate::measure::{Observer, PeakMeter, Phase};
 use crate::random::{Generator, stream};
 use crate::trainer::{Backend, TrainerFacts, TrainingJob};
-use crate::workload::{SuiteDefinition, Workload, random_order};
+use crate::workload::{SuiteDefinition, Workload};
 
 pub use check::check_workload;
 pub use departures::departures;
@@ -34,7 +34,7 @@ use learning::Learning;
 use progress::Progress;
 use proof::Proof;
 pub use proof::{Commitment, PendingAnswer, Witness};
-use settings::{JobSettings, TrainingLimits, definition, job_settings, validate};
+use settings::{JobSettings, TrainingLimits, job_settings, validate};
 
 /// Request for a run, with the suite and workloads that `spec` names.
 pub struct RunRequest {
@@ -180,7 +180,7 @@ impl Run<'_, '_> {
         progress.pause(self.edges).await;
         progress.phase(self.edges, Phase::LoadingData);
         let load_start = self.edges.clock.now_seconds();
-        let data = self.edges.data.load(definition(workload)).await?;
+        let data = self.edges.data.load(workload.data_set_definition()).await?;
         if data.generated {
             self.warn(Warning::GeneratedData { workload: workload.name.to_owned() });
         }
@@ -342,7 +342,7 @@ fn empty_record(workload: &Workload, backend: &dyn Backend, settings: &JobSettin
             learning_rate: settings.optimizer.learning_rate,
             precision: backend.precision(),
             training_samples: settings.batches.samples,
-            test_samples: definition(workload).test.samples,
+            test_samples: workload.data_set_definition().test.samples,
             parameters: workload.model.parameters()?,
             training_flops_per_sample: workload.model.operations()?.training_flops(),
             threads: backend.facts().threads,
@@ -355,11 +355,11 @@ fn empty_record(workload: &Workload, backend: &dyn Backend, settings: &JobSettin
     })
 }
 
+/// Returns the workloads in an order that depends on the seed, so that none always starts on a cool device.
 fn shuffle_workloads(request: &RunRequest) -> Vec<&Workload> {
-    random_order(request.workloads.len(), request.spec.seed)
-        .into_iter()
-        .map(|place| &request.workloads[place])
-        .collect()
+    let count = u32::try_from(request.workloads.len()).expect("a suite has few workloads");
+    let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed: request.spec.seed }.permutation(count);
+    order.into_iter().map(|place| &request.workloads[place as usize]).collect()
 }
 
 /// Progress of a run. A worker can post it to its page.

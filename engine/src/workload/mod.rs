@@ -11,12 +11,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{DataSet, SplitDefinition, data_set};
+use crate::data::{DataSet, DataSetDefinition, SplitDefinition, data_set};
 use crate::error::EngineError;
 use crate::model::{
     Activation, KernelSize, Layer, Model, ModelError, Multipliers, Padding, PoolKind, Rounding, Shape, Weights,
 };
-use crate::random::{Generator, stream};
 use crate::training::{
     BatchPlan, Batching, EarlyStopping, Flip, InputRecipe, Loss, Optimizer, Rule, SampleOrder, Segments, TrainingJob,
     WeightAverage,
@@ -65,9 +64,9 @@ pub struct TrainingRange {
 
 impl Workload {
     /// Creates a workload with the most common settings as defaults.
-    fn recipe(name: &'static str, data_set: &'static str, model: Model, optimizer: Optimizer) -> Self {
+    fn recipe(data_set: &'static str, model: Model, optimizer: Optimizer) -> Self {
         Self {
-            name,
+            name: model.name,
             title: "",
             description: "",
             data_set,
@@ -87,6 +86,10 @@ impl Workload {
             evaluations_per_epoch: 2,
             loss_tolerance: 1e-3,
         }
+    }
+
+    pub(crate) fn data_set_definition(&self) -> &'static DataSetDefinition {
+        data_set(self.data_set).expect("tests check that every workload has a known data set")
     }
 
     pub fn is_built_in(&self) -> bool {
@@ -149,11 +152,9 @@ impl Workload {
 
     /// Estimates the bytes of the network and the data set, for backends without predictions.
     pub fn bytes_of_layers(&self, batch_size: u32) -> Result<u64, ModelError> {
-        Ok(self.bytes_of_network(batch_size)?
-            + data_set(self.data_set).map_or(0, |set| {
-                let bytes = |split: SplitDefinition| u64::from(split.samples) * u64::from(split.features());
-                bytes(set.train) + bytes(set.test)
-            }))
+        let set = self.data_set_definition();
+        let bytes = |split: SplitDefinition| u64::from(split.samples) * u64::from(split.features());
+        Ok(self.bytes_of_network(batch_size)? + bytes(set.train) + bytes(set.test))
     }
 
     /// Estimates the bytes of weights, optimizer state and a batch's activations, with the gradients of both.
@@ -181,11 +182,8 @@ impl Workload {
         let all = TrainingRange { first: 0, samples: file_samples };
         let TrainingRange { first, samples } = self.training.unwrap_or(all);
         if batch_size == 0 || batch_size > samples {
-            return Err(EngineError::InvalidSetting {
-                what: "the batch size",
-                allowed: format!("from 1 to {samples}, the training samples of {}", self.data_set),
-                value: batch_size.to_string(),
-            });
+            let allowed = format!("from 1 to {samples}, the training samples of {}", self.data_set);
+            return Err(EngineError::invalid("the batch size", allowed, batch_size));
         }
         Ok(BatchPlan { first, samples, batch_size, order: self.order, batching: self.batching })
     }
@@ -341,7 +339,7 @@ pub struct Standard {
 impl Standard {
     pub fn of(suite: &SuiteDefinition, name: &str) -> Option<Self> {
         let workload = workload(name)?;
-        let sets = data_set(workload.data_set).expect("tests check that every workload has a known data set");
+        let sets = workload.data_set_definition();
         let batches = workload
             .batches(sets.train.samples, workload.batch_size)
             .expect("tests check that every batch fits its data set");
@@ -358,13 +356,6 @@ impl Standard {
     pub fn evaluation_step(&self, number: u32) -> u64 {
         self.batches.step_of_mark(number, self.workload.evaluations_per_epoch)
     }
-}
-
-/// Returns the order of a run's workloads. It depends on the seed, so that no workload always starts on a cool device.
-pub(crate) fn random_order(count: usize, seed: u32) -> Vec<usize> {
-    let count = u32::try_from(count).expect("a suite has few workloads");
-    let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);
-    order.into_iter().map(|place| place as usize).collect()
 }
 
 #[cfg(test)]

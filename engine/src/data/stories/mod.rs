@@ -182,15 +182,12 @@ impl<'t> Vocabulary<'t> {
         let [story_length, question_length] = self.set.lengths().map(|length| length as usize);
         let row = story_length + question_length;
         let mut images = vec![0; samples.len() * row];
+        let in_sentences = self.set.reading == Reading::Sentences;
+        let lay_out = if in_sentences { Self::lay_out_sentences } else { Self::align_to_end };
         for (image, sample) in images.chunks_exact_mut(row).zip(samples) {
             let (story, question) = image.split_at_mut(story_length);
-            if self.set.reading == Reading::Sentences {
-                self.lay_out_sentences(&sample.story, story);
-                self.lay_out_sentences(&sample.question, question);
-            } else {
-                self.align_to_end(&sample.story, story);
-                self.align_to_end(&sample.question, question);
-            }
+            lay_out(self, &sample.story, story);
+            lay_out(self, &sample.question, question);
         }
         Split { images, labels: samples.iter().map(|sample| self.number(sample.answer).into()).collect() }
     }
@@ -209,9 +206,8 @@ impl<'t> Vocabulary<'t> {
     /// Lays out sentences, last one first, dropping those that do not fit.
     fn lay_out_sentences(&self, words: &[&str], bytes: &mut [u8]) {
         let sentences = words.split(|word| !is_word(word)).filter(|sentence| !sentence.is_empty());
-        let sentences: Vec<&[&str]> = sentences.collect();
         let places = bytes.chunks_exact_mut(SENTENCE_LENGTH as usize).take(SENTENCES as usize);
-        for (bytes, sentence) in places.zip(sentences.into_iter().rev()) {
+        for (bytes, sentence) in places.zip(sentences.rev()) {
             for (byte, word) in bytes.iter_mut().zip(sentence) {
                 *byte = self.number(word);
             }
