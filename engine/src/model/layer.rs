@@ -222,7 +222,6 @@ impl Default for Multipliers {
     }
 }
 
-/// Initialization and multipliers of a layer's kernel and bias.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Weights {
     pub kernel: Initializer,

@@ -23,13 +23,10 @@ pub struct TensorSpec {
     pub multipliers: Multipliers,
 }
 
-/// Role of a tensor in training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TensorKind {
-    /// Updated by the optimizer.
     Trained,
-    /// Never updated.
     Fixed,
     /// Running average, updated in the forward pass.
     Statistic,
@@ -260,7 +257,6 @@ impl Model {
     }
 }
 
-/// Draws from a tensor's stream.
 impl Generator {
     /// Draws a uniform value in ±limit: `(2u - 1)·limit`.
     fn symmetric(self, index: u32, limit: f64) -> f64 {

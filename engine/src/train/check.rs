@@ -167,7 +167,6 @@ pub(crate) fn tolerance(workload: &Workload, job: &TrainingJob, precision: Preci
     })
 }
 
-/// Share of the tolerance that rounding may use.
 const MAX_ROUNDING_SHARE: f64 = 0.25;
 
 /// Returns true if rounding in `precision` moves the first steps of `job` by a considerable share of the tolerance, so

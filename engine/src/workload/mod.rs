@@ -36,7 +36,6 @@ pub struct Workload {
     pub loss: Loss,
     pub optimizer: Optimizer,
     pub average: Option<WeightAverage>,
-    /// Early-stopping rule, based on held-out samples.
     pub early_stopping: Option<EarlyStopping>,
     /// Smaller network with the same kinds of layers, for correctness checks if the reference would take minutes with
     /// the full one. Not part of the recipe.

@@ -61,12 +61,17 @@ struct Stay {
 
 #[derive(Clone, Copy)]
 enum Whereabouts {
-    /// Not mentioned yet.
     Unknown,
     /// Held by a person who took it at this line.
-    Held { person: usize, line: u32 },
+    Held {
+        person: usize,
+        line: u32,
+    },
     /// Dropped by a person who arrived at `stay.line`.
-    Lying { stay: Stay, line: u32 },
+    Lying {
+        stay: Stay,
+        line: u32,
+    },
 }
 
 struct Narrator {
