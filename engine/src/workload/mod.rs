@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{DataSet, DataSetDefinition, SplitDefinition, data_set};
 use crate::error::EngineError;
 use crate::model::{
-    Activation, KernelSize, Layer, Model, ModelError, Multipliers, Padding, PoolKind, Rounding, Shape, Weights,
+    Activation, Cell, KernelSize, Layer, Model, ModelError, Multipliers, Padding, PoolKind, Rounding, Shape, Weights,
 };
 use crate::training::{
     BatchPlan, Batching, EarlyStopping, Flip, InputRecipe, Loss, Optimizer, Rule, SampleOrder, Segments, TrainingJob,
@@ -161,11 +161,15 @@ impl Workload {
         let model = &self.model;
         let shapes = model.shapes()?;
         let made = model.nodes.iter().zip(&shapes).map(|(node, output)| {
-            let (units, numbers) = match node.layer {
-                Layer::Lstm { units, .. } => (units, NUMBERS_PER_LSTM_UNIT),
-                Layer::Gru { units, .. } => (units, NUMBERS_PER_GRU_UNIT),
-                Layer::SimpleRnn { units, .. } => (units, NUMBERS_PER_SIMPLE_UNIT),
-                _ => return u64::from(output.features()),
+            let Some((cell, units, _)) = node.layer.recurrent() else { return u64::from(output.features()) };
+            // Numbers kept per unit and step.
+            let numbers = match cell {
+                // Four gates, cell and output.
+                Cell::Lstm => 6,
+                // Three gates, three products with the state, and output.
+                Cell::Gru(_) => 7,
+                // Output, twice.
+                Cell::SimpleRnn(_) => 2,
             };
             let steps = model.shape_of(node.inputs[0], &shapes).pixels();
             u64::from(steps) * u64::from(units) * numbers
@@ -318,11 +322,6 @@ const BYTES_PER_NUMBER: u64 = 4;
 /// Copies of each weight: the weight, its gradient, and up to two optimizer states.
 const COPIES_PER_WEIGHT: u64 = 4;
 const COPIES_PER_ACTIVATION: u64 = 2;
-/// Numbers kept per unit and step of a recurrent layer. LSTM: four gates, cell and output. GRU: three gates, three
-/// products with the state, and output. Simple RNN: output, twice.
-const NUMBERS_PER_LSTM_UNIT: u64 = 6;
-const NUMBERS_PER_GRU_UNIT: u64 = 7;
-const NUMBERS_PER_SIMPLE_UNIT: u64 = 2;
 
 #[derive(Clone, Debug)]
 pub struct Standard {
