@@ -13,7 +13,7 @@ use results::{Precision, statistics};
 
 use crate::backends::{REFERENCE, WGSL};
 use crate::clock::Clock;
-use crate::data::{DataSource, data_set};
+use crate::data::DataSource;
 use crate::error::{EngineError, Result};
 use crate::measure::{
     Contest, ContestRules, Event, Gauge, Observer, Participant, Phase, Repeatable, Window, refused, timed_steps,
@@ -129,7 +129,6 @@ impl<'a> StepsRun<'a> {
         let request = self.request;
         let sizes = if request.batch_sizes.is_empty() { &own[..] } else { &request.batch_sizes[..] };
         let mut jobs = Vec::new();
-        let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
         for &batch_size in sizes {
             if self.observer.cancelled() {
                 break;
@@ -138,7 +137,7 @@ impl<'a> StepsRun<'a> {
             let (number, count) = (self.number, self.count);
             let what = format!("{}, batches of {batch_size}", workload.name);
             self.observer.event(&Event::Started { what, number, count });
-            let job = match data.load(definition).await {
+            let job = match data.load(workload.data_set_definition()).await {
                 Ok(data) => job(workload, batch_size, request.seed, data),
                 Err(error) => Err(error.into()),
             };

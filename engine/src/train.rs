@@ -25,7 +25,7 @@ use crate::error::{EngineError, Result};
 use crate::measure::{Observer, PeakMeter, Phase};
 use crate::random::{Generator, stream};
 use crate::trainer::{Backend, TrainerFacts, TrainingJob};
-use crate::workload::{SuiteDefinition, Workload, random_order};
+use crate::workload::{SuiteDefinition, Workload};
 
 pub use check::check_workload;
 pub use departures::departures;
@@ -34,7 +34,7 @@ use learning::Learning;
 use progress::Progress;
 use proof::Proof;
 pub use proof::{Commitment, PendingAnswer, Witness};
-use settings::{JobSettings, TrainingLimits, definition, job_settings, validate};
+use settings::{JobSettings, TrainingLimits, job_settings, validate};
 
 /// Request for a run, with the suite and workloads that `spec` names.
 pub struct RunRequest {
@@ -48,7 +48,6 @@ pub struct RunRequest {
     pub claimed_name: Option<String>,
 }
 
-/// Id and nonce from the leaderboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
     pub run_id: String,
@@ -61,7 +60,6 @@ pub struct Edges<'a> {
     pub observer: &'a mut dyn Observer<Event>,
     pub clock: &'a dyn Clock,
     pub meter: &'a mut dyn ResourceMeter,
-    /// Leaderboard that follows the training.
     pub witness: Option<&'a mut dyn Witness>,
 }
 
@@ -148,7 +146,6 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
     Err(Stopped { error, so_far })
 }
 
-/// Run in progress.
 struct Run<'a, 'e> {
     request: &'a RunRequest,
     backend: &'a dyn Backend,
@@ -180,7 +177,7 @@ impl Run<'_, '_> {
         progress.pause(self.edges).await;
         progress.phase(self.edges, Phase::LoadingData);
         let load_start = self.edges.clock.now_seconds();
-        let data = self.edges.data.load(definition(workload)).await?;
+        let data = self.edges.data.load(workload.data_set_definition()).await?;
         if data.generated {
             self.warn(Warning::GeneratedData { workload: workload.name.to_owned() });
         }
@@ -331,7 +328,6 @@ fn cold_start(data_seconds: f64, seconds_until_built: f64, facts: &TrainerFacts)
     }
 }
 
-/// Returns the record of a workload before its training.
 fn empty_record(workload: &Workload, backend: &dyn Backend, settings: &JobSettings) -> Result<WorkloadRecord> {
     let (devices, input) = (backend.devices(), backend.facts().input);
     Ok(WorkloadRecord {
@@ -342,7 +338,7 @@ fn empty_record(workload: &Workload, backend: &dyn Backend, settings: &JobSettin
             learning_rate: settings.optimizer.learning_rate,
             precision: backend.precision(),
             training_samples: settings.batches.samples,
-            test_samples: definition(workload).test.samples,
+            test_samples: workload.data_set_definition().test.samples,
             parameters: workload.model.parameters()?,
             training_flops_per_sample: workload.model.operations()?.training_flops(),
             threads: backend.facts().threads,
@@ -355,11 +351,11 @@ fn empty_record(workload: &Workload, backend: &dyn Backend, settings: &JobSettin
     })
 }
 
+/// Returns the workloads in an order that depends on the seed, so that none always starts on a cool device.
 fn shuffle_workloads(request: &RunRequest) -> Vec<&Workload> {
-    random_order(request.workloads.len(), request.spec.seed)
-        .into_iter()
-        .map(|place| &request.workloads[place])
-        .collect()
+    let count = u32::try_from(request.workloads.len()).expect("a suite has few workloads");
+    let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed: request.spec.seed }.permutation(count);
+    order.into_iter().map(|place| &request.workloads[place as usize]).collect()
 }
 
 /// Progress of a run. A worker can post it to its page.
@@ -368,8 +364,12 @@ fn shuffle_workloads(request: &RunRequest) -> Vec<&Workload> {
 /// type's deserializer again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
-    /// First event of a run.
-    RunStarted { workloads: Vec<String>, backend: String, adapter: Adapter, seed: u32 },
+    RunStarted {
+        workloads: Vec<String>,
+        backend: String,
+        adapter: Adapter,
+        seed: u32,
+    },
     /// Start of workload `index` (zero-based) of `count`.
     WorkloadStarted {
         workload: String,
@@ -380,7 +380,10 @@ pub enum Event {
         target_accuracy: f64,
     },
     /// Start of a phase, which ends the one before.
-    PhaseStarted { workload: String, phase: Phase },
+    PhaseStarted {
+        workload: String,
+        phase: Phase,
+    },
     /// Sent after every window, about once per second.
     Progress {
         workload: String,
@@ -396,8 +399,10 @@ pub enum Event {
         training_accuracy: f64,
         samples_per_second: f64,
     },
-    /// Result on the test set.
-    Evaluated { workload: String, evaluation: Evaluation },
+    Evaluated {
+        workload: String,
+        evaluation: Evaluation,
+    },
     /// A few test images, sent once before the first step if the observer shows answers.
     Examples {
         workload: String,
@@ -409,13 +414,22 @@ pub enum Event {
         labels: Vec<u16>,
     },
     /// Predicted classes of the examples, sent before the first step, at each evaluation, and at intervals in between.
-    Answered { workload: String, answers: Vec<u16> },
+    Answered {
+        workload: String,
+        answers: Vec<u16>,
+    },
     /// Warning that the record will have.
-    Warned { warning: Warning },
+    Warned {
+        warning: Warning,
+    },
     /// Full error message of a failed workload. The record omits local folders because it may be published.
-    WorkloadFailed { workload: String, message: String },
-    /// Record of a finished workload.
-    WorkloadFinished { record: Box<WorkloadRecord> },
+    WorkloadFailed {
+        workload: String,
+        message: String,
+    },
+    WorkloadFinished {
+        record: Box<WorkloadRecord>,
+    },
 }
 
 pub trait ResourceMeter {

@@ -119,7 +119,6 @@ pub trait Trainer {
     }
 }
 
-/// Constant properties of a built trainer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainerFacts {
     /// Time for the first use of every operation, if that only compiles it.
@@ -135,7 +134,6 @@ pub struct TrainerFacts {
     pub variants: Vec<String>,
 }
 
-/// Result of one or more training steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReport {
     /// Mean loss of each step's batch, before its update.
@@ -159,7 +157,6 @@ impl StepReport {
     }
 }
 
-/// Result of an evaluation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TestReport {
     /// Mean loss over the samples.

@@ -17,7 +17,7 @@ use shaders::reference::pcg4d::pcg4d;
 use crate::random::{Generator, stream};
 
 use statistics::Statistics;
-use stories::QUESTIONS;
+use stories::{Encoding, QUESTIONS};
 pub use stories::{Reading, StorySet, StoryTask};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,7 +163,6 @@ pub struct DataFile {
     pub sha256: String,
 }
 
-/// Number and shape of the samples of a split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SplitDefinition {
     pub samples: u32,
@@ -224,9 +223,10 @@ impl DataSetDefinition {
     }
 
     fn of_stories(set: StorySet) -> Self {
-        let (width, classes) = (set.lengths().into_iter().sum(), set.vocabulary());
+        let Encoding { lengths, vocabulary: classes, training_questions, .. } = set.encoding();
+        let width = lengths.into_iter().sum();
         let split = |samples| SplitDefinition { samples, height: 1, width, channels: 1, classes };
-        let (train, test) = (split(set.training_questions()), split(QUESTIONS));
+        let (train, test) = (split(training_questions), split(QUESTIONS));
         Self { name: set.name(), train, test, origin: Origin::Stories(set) }
     }
 
@@ -304,7 +304,6 @@ fn parse_compact_file(expected: &DataFile, mut bytes: Vec<u8>) -> Result<Split, 
 
 /// Sides of generated images, in pixels.
 const GENERATED_SIDES: [u32; 2] = [224, 299];
-/// Seed of generated images.
 const SEED: u32 = 1;
 
 /// Generates both splits with uniform bytes and independent uniform classes.

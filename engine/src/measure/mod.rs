@@ -140,7 +140,6 @@ impl<'a> PeakMeter<'a> {
         self.gauge = None;
     }
 
-    /// Measures the peaks after window number `window`.
     pub(crate) async fn measure(&mut self, window: usize) -> Option<PeakSample> {
         self.open().await;
         let gauge = self.gauge.as_mut()?.as_mut()?;

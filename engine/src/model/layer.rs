@@ -140,11 +140,6 @@ impl Activation {
 }
 
 impl Layer {
-    /// Returns true if the gradient is discontinuous in the input, as with ReLU.
-    pub(crate) fn has_edges(&self) -> bool {
-        self.activation() == Activation::Relu
-    }
-
     pub(crate) fn activation(&self) -> Activation {
         match *self {
             Self::Lstm { .. } => Activation::Tanh,
@@ -227,7 +222,6 @@ impl Default for Multipliers {
     }
 }
 
-/// Initialization and multipliers of a layer's kernel and bias.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Weights {
     pub kernel: Initializer,

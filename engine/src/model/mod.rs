@@ -42,7 +42,6 @@ pub struct Node {
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     Data,
-    /// Output of the node with this index.
     Node(usize),
 }
 

@@ -54,16 +54,16 @@ impl Model {
     pub fn shapes(&self) -> Result<Vec<Shape>, ModelError> {
         let mut shapes = Vec::with_capacity(self.nodes.len());
         for (index, node) in self.nodes.iter().enumerate() {
-            let impossible = |reason: String| ModelError::Impossible { model: self.name, layer: index, reason };
-            let mut inputs = Vec::with_capacity(node.inputs.len());
-            for source in &node.inputs {
-                inputs.push(match *source {
-                    Source::Data => self.input,
-                    Source::Node(node) => {
-                        *shapes.get(node).ok_or_else(|| impossible(format!("it reads layer {node}, a later one")))?
-                    }
-                });
-            }
+            let later = |node: usize| ModelError::Impossible {
+                model: self.name,
+                layer: index,
+                reason: format!("it reads layer {node}, a later one"),
+            };
+            let input = |source: &Source| match *source {
+                Source::Data => Ok(self.input),
+                Source::Node(node) => shapes.get(node).copied().ok_or_else(|| later(node)),
+            };
+            let inputs = node.inputs.iter().map(input).collect::<Result<Vec<_>, _>>()?;
             shapes.push(self.output_shape(index, &node.layer, &inputs)?);
         }
         Ok(shapes)
@@ -78,11 +78,7 @@ impl Model {
         let wanted = if two { 2 } else { 1 };
         check(inputs.len() == wanted, &|| format!("it reads {} layers instead of {wanted}", inputs.len()))?;
         let input = inputs[0];
-        let windows = |window: [u32; 2],
-                       stride: u32,
-                       around: u32,
-                       rounding: Rounding|
-         -> Result<(u32, u32), ModelError> {
+        let windows = |window: [u32; 2], stride: u32, around: u32, rounding| -> Result<(u32, u32), ModelError> {
             let Shape { height, width, .. } = input;
             let [rows, columns] = window;
             let fits = !window.contains(&0) && stride != 0 && rows <= height + around && columns <= width + around;
@@ -152,9 +148,9 @@ impl Model {
             }
             Layer::PixelProducts => {
                 let second = inputs[1];
-                check(second.channels == input.channels, &|| {
-                    format!("{input} and {second} cannot be multiplied: they differ in channels")
-                })?;
+                let is_possible = second.channels == input.channels;
+                let reason = || format!("{input} and {second} cannot be multiplied: they differ in channels");
+                check(is_possible, &reason)?;
                 Shape::new(1, input.pixels(), second.pixels())
             }
             Layer::Transpose => Shape::new(1, input.channels, input.pixels()),

@@ -23,13 +23,10 @@ pub struct TensorSpec {
     pub multipliers: Multipliers,
 }
 
-/// Role of a tensor in training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TensorKind {
-    /// Updated by the optimizer.
     Trained,
-    /// Never updated.
     Fixed,
     /// Running average, updated in the forward pass.
     Statistic,
@@ -94,8 +91,7 @@ impl TensorSpec {
 }
 
 impl Initial {
-    fn new(initializer: Initializer, fan_in: u32, fan_out: u32) -> Self {
-        let (fan_in, fan_out) = (f64::from(fan_in), f64::from(fan_out));
+    fn new(initializer: Initializer, [fan_in, fan_out]: [f64; 2]) -> Self {
         match initializer {
             Initializer::GlorotUniform => Self::Uniform { limit: (6.0 / (fan_in + fan_out)).sqrt() },
             Initializer::FanInUniform { scale } => Self::Uniform { limit: (scale / fan_in).sqrt() },
@@ -131,15 +127,15 @@ impl Tensors {
         self.list.push(TensorSpec { number, name, layer: self.layer, shape, initial, kind, multipliers });
     }
 
-    fn weights(&mut self, name: &str, shape: Vec<u32>, weights: &Weights, fan_in: u32, fan_out: u32) {
+    fn weights(&mut self, name: &str, shape: Vec<u32>, weights: &Weights, fans: [f64; 2]) {
         let columns = shape.last().copied().unwrap_or(0);
         let is_fixed = matches!(weights.kernel, Initializer::WhitenedPatches { .. });
         let kind = if is_fixed { TensorKind::Fixed } else { TensorKind::Trained };
-        let initial = Initial::new(weights.kernel, fan_in, fan_out);
+        let initial = Initial::new(weights.kernel, fans);
         self.push(format!("{name}/kernel"), shape, initial, kind, weights.kernel_multipliers);
         if let Some(bias) = weights.bias {
             // A bias uses its kernel's fan in, as in Torch.
-            let initial = Initial::new(bias, fan_in, fan_out);
+            let initial = Initial::new(bias, fans);
             let multipliers = weights.bias_multipliers;
             self.push(format!("{name}/bias"), vec![columns], initial, TensorKind::Trained, multipliers);
         }
@@ -149,13 +145,15 @@ impl Tensors {
         match layer {
             Layer::Conv2d { filters, size, weights, .. } => {
                 let name = self.name("conv");
-                let (area, [height, width]) = (size.area(), size.sides());
+                let (area, [height, width]) = (f64::from(size.area()), size.sides());
                 let shape = vec![height, width, input.channels, *filters];
-                self.weights(&name, shape, weights, area * input.channels, area * filters);
+                let fans = [input.channels, *filters].map(|channels| area * f64::from(channels));
+                self.weights(&name, shape, weights, fans);
             }
             Layer::Dense { units, weights, .. } => {
                 let name = self.name("dense");
-                self.weights(&name, vec![input.features(), *units], weights, input.features(), *units);
+                let sides = [input.features(), *units];
+                self.weights(&name, sides.to_vec(), weights, sides.map(f64::from));
             }
             Layer::Lstm { .. } | Layer::Gru { .. } | Layer::SimpleRnn { .. } => {
                 if let Some((cell, units, recurrent)) = layer.recurrent() {
@@ -163,13 +161,16 @@ impl Tensors {
                 }
             }
             Layer::Embedding { vocabulary, units, initializer, .. } => {
-                self.trained("embedding", vec![*vocabulary, *units], *initializer);
+                let name = self.name("embedding");
+                self.matrix(&name, "kernel", [*vocabulary, *units], *initializer);
             }
             Layer::WordScores { vocabulary, initializer } => {
-                self.trained("word_scores", vec![*vocabulary, input.channels], *initializer);
+                let name = self.name("word_scores");
+                self.matrix(&name, "kernel", [*vocabulary, input.channels], *initializer);
             }
             Layer::PositionEmbedding { initializer } => {
-                self.trained("position", vec![input.pixels(), input.channels], *initializer);
+                let name = self.name("position");
+                self.matrix(&name, "kernel", [input.pixels(), input.channels], *initializer);
             }
             Layer::BatchNorm { trained_scale, bias, .. } => {
                 let name = self.name("batch_norm");
@@ -203,24 +204,18 @@ impl Tensors {
         let columns = cell.gates() * units;
         let zeros = Initial::Constant { value: 0.0 };
         let bias = if cell == Cell::Lstm { Initial::LstmBias } else { zeros };
-        let mut tensors = vec![
-            ("kernel", vec![inputs, columns], Initial::new(Initializer::GlorotUniform, inputs, columns)),
-            ("recurrent_kernel", vec![units, columns], Initial::new(recurrent, units, columns)),
-            ("bias", vec![columns], bias),
-        ];
-        if cell.has_recurrent_bias() {
-            tensors.push(("recurrent_bias", vec![columns], zeros));
-        }
-        for (part, shape, initial) in tensors {
-            self.push(format!("{name}/{part}"), shape, initial, TensorKind::Trained, Multipliers::default());
+        self.matrix(&name, "kernel", [inputs, columns], Initializer::GlorotUniform);
+        self.matrix(&name, "recurrent_kernel", [units, columns], recurrent);
+        let recurrent_bias = cell.has_recurrent_bias().then_some(("recurrent_bias", zeros));
+        for (part, initial) in [("bias", bias)].into_iter().chain(recurrent_bias) {
+            self.push(format!("{name}/{part}"), vec![columns], initial, TensorKind::Trained, Multipliers::default());
         }
     }
 
     /// Adds a trained matrix with its sides as fans.
-    fn trained(&mut self, layer: &'static str, shape: Vec<u32>, initializer: Initializer) {
-        let name = self.name(layer);
-        let initial = Initial::new(initializer, shape[0], shape[1]);
-        self.push(format!("{name}/kernel"), shape, initial, TensorKind::Trained, Multipliers::default());
+    fn matrix(&mut self, name: &str, part: &str, sides: [u32; 2], initializer: Initializer) {
+        let initial = Initial::new(initializer, sides.map(f64::from));
+        self.push(format!("{name}/{part}"), sides.to_vec(), initial, TensorKind::Trained, Multipliers::default());
     }
 
     fn norm(&mut self, name: &str, channels: u32, scale: TensorKind, bias: Multipliers) {
@@ -262,7 +257,6 @@ impl Model {
     }
 }
 
-/// Draws from a tensor's stream.
 impl Generator {
     /// Draws a uniform value in ±limit: `(2u - 1)·limit`.
     fn symmetric(self, index: u32, limit: f64) -> f64 {

@@ -85,7 +85,6 @@ pub struct Measured {
     pub samples_per_second: f64,
     /// Half the range of the windows' rates, relative to the median.
     pub relative_spread: f64,
-    /// Counted operations per second.
     pub flops_per_second: f64,
     /// Median arithmetic peak of the device, measured between windows.
     pub peak_flops_per_second: Option<f64>,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use results::{DeviceKind, Warning};
 
-use super::settings::{definition, job_settings};
+use super::settings::job_settings;
 use super::{Edges, RunRequest};
 use crate::error::{EngineError, Result};
 use crate::trainer::{Backend, TrainingJob};
@@ -21,7 +21,7 @@ pub(super) async fn fitted(
     backend: &dyn Backend,
     edges: &mut Edges<'_>,
 ) -> Result<(Workload, Option<Warning>)> {
-    let definition = definition(workload);
+    let definition = workload.data_set_definition();
     if request.spec.batch_size.is_some() || !definition.origin.is_always_generated() {
         return Ok((workload.clone(), None));
     }
@@ -91,12 +91,10 @@ pub(super) fn check_fits(
 mod tests {
     use std::rc::Rc;
 
-    use async_trait::async_trait;
-
     use super::*;
-    use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, data_set};
+    use crate::data::{DataSet, data_set};
     use crate::train::check::faulty::Faulty;
-    use crate::train::tests::{FakeClock, Recorder, request};
+    use crate::train::tests::{FakeClock, Recorder, SmallData, request};
     use crate::train::{Edges, ResourceMeter};
 
     const LARGE: &str = "resnet50-synthetic";
@@ -109,15 +107,6 @@ mod tests {
             let error = EngineError::DoesNotFit { what, needed_bytes, allowed_bytes: binds_bytes };
             if needed_bytes <= binds_bytes { Ok(Some(needed_bytes)) } else { Err(error) }
         })
-    }
-
-    struct Generated;
-
-    #[async_trait(?Send)]
-    impl DataSource for Generated {
-        async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
-            Ok(Arc::new(DataSet::generated(definition).expect("a set that is always generated")))
-        }
     }
 
     struct Memory(Option<u64>);
@@ -137,7 +126,7 @@ mod tests {
         let mut request = request(&[workload]);
         request.spec.batch_size = named;
         let mut edges = Edges {
-            data: &mut Generated,
+            data: &mut SmallData,
             observer: &mut Recorder::default(),
             clock: &FakeClock(Rc::default()),
             meter: &mut Memory(free_bytes),

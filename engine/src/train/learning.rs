@@ -127,8 +127,7 @@ impl<'a, 'e> Learning<'a, 'e> {
 
     async fn consult(&mut self, patience: &mut Patience) -> Result<()> {
         let samples = self.job.evaluated_samples(EvaluationSet::HeldOut);
-        self.pause().await;
-        if samples > 0 && self.going() {
+        if self.pause().await && samples > 0 {
             self.end_lap().await?;
             self.progress.phase(self.edges, Phase::Testing);
             let report = self.trainer.evaluate(EvaluationSet::HeldOut, samples).await?;
@@ -137,17 +136,17 @@ impl<'a, 'e> Learning<'a, 'e> {
         Ok(())
     }
 
-    /// Waits while the observer pauses the run, which may cancel it.
-    pub(super) async fn pause(&mut self) {
+    /// Waits while the observer pauses the run. Returns false if training has ended, which may happen meanwhile.
+    pub(super) async fn pause(&mut self) -> bool {
         if self.progress.pause(self.edges).await && self.going() && self.edges.observer.cancelled() {
             self.record.outcome = Outcome::Cancelled;
         }
+        self.going()
     }
 
     /// Trains one window, which ends by step `boundary` and takes little longer than `seconds_left`.
     pub(super) async fn window(&mut self, boundary: u64, seconds_left: f64, workload_fraction: f64) -> Result<()> {
-        self.pause().await;
-        if !self.going() {
+        if !self.pause().await {
             return Ok(());
         }
         let steps = self.steps_of_window(boundary, seconds_left);
@@ -265,8 +264,7 @@ impl<'a, 'e> Learning<'a, 'e> {
 
     /// Evaluates the whole test set, outside timed windows.
     async fn evaluate(&mut self) -> Result<()> {
-        self.pause().await;
-        if !self.going() {
+        if !self.pause().await {
             return Ok(());
         }
         self.end_lap().await?;

@@ -12,7 +12,6 @@ pub(super) struct Progress {
     fraction: f64,
     timeline: Vec<Stretch>,
     now: Option<(Phase, f64)>,
-    /// Total pause time in this workload.
     pub(super) paused_seconds: f64,
 }
 

@@ -55,7 +55,6 @@ pub(super) struct Kept {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum KeptReason {
     Tested,
-    /// State that reached the target.
     Target,
     /// State at the start of this draw's part.
     Part(u32),

@@ -3,7 +3,6 @@
 use results::Length;
 
 use super::RunRequest;
-use crate::data::{DataSetDefinition, data_set};
 use crate::error::{EngineError, Result};
 use crate::training::{BatchPlan, Optimizer};
 use crate::workload::Workload;
@@ -26,14 +25,10 @@ pub(super) struct TrainingLimits {
     pub(super) seconds_are_budget: bool,
 }
 
-pub(super) fn definition(workload: &Workload) -> &'static DataSetDefinition {
-    data_set(workload.data_set).expect("a test holds every workload to a known data set")
-}
-
 pub(super) fn job_settings(request: &RunRequest, workload: &Workload) -> Result<JobSettings> {
     let spec = &request.spec;
     let batch_size = spec.batch_size.unwrap_or(workload.batch_size);
-    let batches = workload.batches(definition(workload).train.samples, batch_size)?;
+    let batches = workload.batches(workload.data_set_definition().train.samples, batch_size)?;
     let (steps, seconds) = match spec.length {
         None => (batches.steps_of_epochs(request.suite.epochs), request.suite.training_seconds),
         Some(Length::Epochs(epochs)) => (batches.steps_of_epochs(epochs.get()), f64::INFINITY),

@@ -5,7 +5,6 @@ use serde::Serialize;
 pub struct BatchPlan {
     /// First training sample. Earlier samples are excluded from training.
     pub first: u32,
-    /// Number of training samples.
     pub samples: u32,
     pub batch_size: u32,
     pub order: SampleOrder,

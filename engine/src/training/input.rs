@@ -27,7 +27,6 @@ pub struct TestView {
 }
 
 impl TestView {
-    /// Unchanged sample.
     pub const PLAIN: &'static [Self] = &[Self { mirrored: false, down: 0, right: 0, weight: 1.0 }];
 
     /// Sample and mirror image with half of the weight, and both moved one pixel up-left and down-right.

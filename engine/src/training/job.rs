@@ -135,10 +135,10 @@ impl TrainingJob {
 
     /// Splits a state to be restored, and fails where [`Self::split_state`] returns `None`.
     pub(crate) fn tensors_of_state(&self, state: &StateBytes) -> Result<Vec<Vec<Vec<f32>>>, EngineError> {
-        self.split_state(state)?.ok_or_else(|| EngineError::InvalidSetting {
-            what: "the state to restore",
-            allowed: "finite numbers, as many as this network and its optimizer have".to_owned(),
-            value: format!("{} + {} bytes", state.weights.len(), state.memory.len()),
+        self.split_state(state)?.ok_or_else(|| {
+            let bytes = format!("{} + {} bytes", state.weights.len(), state.memory.len());
+            let allowed = "finite numbers, as many as this network and its optimizer have";
+            EngineError::invalid("the state to restore", allowed, bytes)
         })
     }
 }

@@ -86,7 +86,6 @@ pub struct EarlyStopping {
     pub threshold: f64,
 }
 
-/// State of early stopping.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     rule: EarlyStopping,

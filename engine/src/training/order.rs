@@ -12,8 +12,8 @@ impl TrainingJob {
         };
         let mut order = self.file_order();
         self.change_order(begin, &mut order);
-        for segment in self.segments.beginning_in(begin + 1..step + 1) {
-            self.change_order(segment.first_step, &mut order);
+        for first_step in self.segments.beginning_in(begin + 1..step + 1) {
+            self.change_order(first_step, &mut order);
         }
         order
     }

@@ -1,38 +1,35 @@
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use results::Beacon;
 use shaders::reference::pcg4d::pcg4d;
 
 /// Segments of a training run that a leaderboard proves. From its first step, a segment's seed determines sample order,
 /// dropout and augmentation. Without segments, the run's seed determines everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Segments(Vec<SegmentStart>);
-
-/// First step (zero-based) and seed of a segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SegmentStart {
-    pub(crate) first_step: u64,
-    pub(crate) seed: u32,
+pub struct Segments {
+    /// Seed of each segment, by its first step (zero-based).
+    seeds: BTreeMap<u64, u32>,
 }
 
 impl Segments {
     /// Begins a segment at `first_step`, which must follow the first step of the previous segment.
     pub fn begin(&mut self, first_step: u64, seed: u32) {
-        debug_assert!(self.0.last().is_none_or(|last| last.first_step < first_step), "segments have steps");
-        self.0.push(SegmentStart { first_step, seed });
+        debug_assert!(self.seeds.keys().last().is_none_or(|&last| last < first_step), "segments have steps");
+        self.seeds.insert(first_step, seed);
     }
 
     pub(crate) fn seed_at(&self, step: u64) -> Option<u32> {
-        let after = self.0.partition_point(|segment| segment.first_step <= step);
-        after.checked_sub(1).map(|place| self.0[place].seed)
+        self.seeds.range(..=step).next_back().map(|(_, &seed)| seed)
     }
 
     pub(crate) fn begins_at(&self, step: u64) -> bool {
-        self.0.binary_search_by_key(&step, |segment| segment.first_step).is_ok()
+        self.seeds.contains_key(&step)
     }
 
-    /// Returns the segments that begin within `steps`, in order.
-    pub(crate) fn beginning_in(&self, steps: std::ops::Range<u64>) -> &[SegmentStart] {
-        let place = |step: u64| self.0.partition_point(|segment| segment.first_step < step);
-        &self.0[place(steps.start)..place(steps.end)]
+    /// Returns the first steps of the segments that begin within `steps`, in order.
+    pub(crate) fn beginning_in(&self, steps: Range<u64>) -> impl Iterator<Item = u64> {
+        self.seeds.range(steps).map(|(&first_step, _)| first_step)
     }
 }
 
@@ -54,8 +51,7 @@ mod tests {
         segments.begin(4, 8);
         assert_eq!([0, 3, 4, 9].map(|step| segments.seed_at(step)), [Some(7), Some(7), Some(8), Some(8)]);
         assert!(segments.begins_at(4) && !segments.begins_at(3));
-        assert_eq!(segments.beginning_in(1..5).len(), 1);
-        assert_eq!(segments.beginning_in(5..5).len(), 0);
+        assert_eq!([1..5, 5..5].map(|steps| segments.beginning_in(steps).count()), [1, 0]);
     }
 
     #[test]

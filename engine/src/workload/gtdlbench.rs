@@ -13,7 +13,6 @@ fn caffe_weights(kernel: Initializer) -> Weights {
 }
 
 pub(super) fn caffe_mnist() -> Workload {
-    let name = "caffe-mnist";
     let xavier = || caffe_weights(Initializer::FanInUniform { scale: 3.0 });
     let layers = vec![
         convolution(20, 5, Padding::Valid, Activation::Identity, xavier()),
@@ -39,12 +38,11 @@ pub(super) fn caffe_mnist() -> Workload {
         // 10,000 iterations of 64 samples are 10.67 epochs.
         published_epochs: 11,
         target_accuracy: 0.98,
-        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), optimizer)
+        ..Workload::recipe("mnist", Model::sequence("caffe-mnist", MNIST, layers), optimizer)
     }
 }
 
 pub(super) fn caffe_cifar10() -> Workload {
-    let name = "caffe-cifar10";
     let gaussian = |deviation| caffe_weights(Initializer::Normal { deviation });
     let pool =
         |kind, activation| Layer::Pool { kind, side: 3, stride: 2, padding: 0, rounding: Rounding::Ceil, activation };
@@ -58,23 +56,22 @@ pub(super) fn caffe_cifar10() -> Workload {
         dense(64, Activation::Identity, gaussian(0.1)),
         dense(10, Activation::Identity, gaussian(0.1)),
     ];
+    let optimizer = Optimizer {
+        schedule: Schedule::Drop { after: 4000, factor: 0.1 },
+        weight_decay: 0.004,
+        ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.001)
+    };
     Workload {
-        name,
         title: "CIFAR-10, quick network (Caffe)",
         description: "Caffe's quick network (cifar10_quick): three 5×5 convolutions, max and average pooling rounded up, \
                       SGD with momentum 0.9, L2 decay and one drop of the rate; stored order, mean image subtracted.",
-        data_set: "cifar10",
-        model: Model::sequence(name, CIFAR10, layers),
         input: InputRecipe { normalization: Normalization::MeanImage, ..InputRecipe::scaled(1.0) },
-        optimizer: Optimizer {
-            schedule: Schedule::Drop { after: 4000, factor: 0.1 },
-            weight_decay: 0.004,
-            ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.001)
-        },
         batch_size: 100,
+        order: SampleOrder::File,
+        batching: Batching::Wrap,
         published_epochs: 10,
         target_accuracy: 0.7,
-        ..caffe_mnist()
+        ..Workload::recipe("cifar10", Model::sequence("caffe-cifar10", CIFAR10, layers), optimizer)
     }
 }
 
@@ -83,7 +80,6 @@ fn tensorflow_weights(deviation: f64, bias: f64) -> Weights {
 }
 
 pub(super) fn tensorflow_mnist() -> Workload {
-    let name = "tensorflow-mnist";
     let start = || tensorflow_weights(0.1, 0.1);
     let layers = vec![
         convolution(32, 5, Padding::Same, Activation::Relu, start()),
@@ -103,12 +99,11 @@ pub(super) fn tensorflow_mnist() -> Workload {
         // 20,000 steps of 50 samples are 18.18 epochs.
         published_epochs: 18,
         target_accuracy: 0.98,
-        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), Optimizer::new(ADAM, 1e-4))
+        ..Workload::recipe("mnist", Model::sequence("tensorflow-mnist", MNIST, layers), Optimizer::new(ADAM, 1e-4))
     }
 }
 
 pub(super) fn tensorflow_cifar10() -> Workload {
-    let name = "tensorflow-cifar10";
     // Weight decay applies only to the kernels of the two hidden dense layers.
     let decaying = |weights| Weights { bias_multipliers: NOT_DECAYING, ..weights };
     let free = |weights| Weights { kernel_multipliers: NOT_DECAYING, ..decaying(weights) };
@@ -125,15 +120,17 @@ pub(super) fn tensorflow_cifar10() -> Workload {
         dense(192, Activation::Relu, decaying(tensorflow_weights(0.04, 0.1))),
         dense(10, Activation::Identity, free(tensorflow_weights(1.0 / 192.0, 0.0))),
     ];
+    let input = Shape { height: 24, width: 24, ..CIFAR10 };
+    let optimizer = Optimizer {
+        schedule: Schedule::Staircase { every: 136_718, factor: 0.1 },
+        weight_decay: 0.004,
+        ..Optimizer::new(Rule::Sgd { momentum: 0.0 }, 0.1)
+    };
     Workload {
-        name,
         title: "CIFAR-10, tutorial (TensorFlow)",
         description: "Two 5×5 convolutions with local response normalization, three dense layers, SGD and moving averages \
                       of the weights, from TensorFlow's tutorial (cifar10.py). Random 24×24 crops, mirrored, brightness \
                       and contrast changed, each image standardized. Shuffled each epoch instead of by a queue.",
-        data_set: "cifar10",
-        training: None,
-        model: Model::sequence(name, Shape { height: 24, width: 24, ..CIFAR10 }, layers),
         input: InputRecipe {
             normalization: Normalization::EachImage,
             augmentation: Augmentation {
@@ -145,21 +142,14 @@ pub(super) fn tensorflow_cifar10() -> Workload {
             },
             ..InputRecipe::scaled(1.0)
         },
-        optimizer: Optimizer {
-            schedule: Schedule::Staircase { every: 136_718, factor: 0.1 },
-            weight_decay: 0.004,
-            ..Optimizer::new(Rule::Sgd { momentum: 0.0 }, 0.1)
-        },
         average: Some(WeightAverage::Exponential { largest: 0.9999 }),
-        batch_size: 128,
         published_epochs: 2560,
         target_accuracy: 0.7,
-        ..tensorflow_mnist()
+        ..Workload::recipe("cifar10", Model::sequence("tensorflow-cifar10", input, layers), optimizer)
     }
 }
 
 pub(super) fn theano_mnist() -> Workload {
-    let name = "theano-mnist";
     // Bias and tanh are applied after pooling, which commutes with them.
     let (kind, rounding, activation) = (PoolKind::Max, Rounding::Floor, Activation::Tanh);
     let pool = Layer::Pool { kind, side: 2, stride: 2, padding: 0, rounding, activation };
@@ -186,12 +176,11 @@ pub(super) fn theano_mnist() -> Workload {
         published_epochs: 200,
         target_accuracy: 0.98,
         evaluations_per_epoch: 1,
-        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), optimizer)
+        ..Workload::recipe("mnist", Model::sequence("theano-mnist", MNIST, layers), optimizer)
     }
 }
 
 pub(super) fn theano_cifar10() -> Workload {
-    let name = "theano-cifar10";
     let start = Initializer::Normal { deviation: 0.1 };
     let weights = || Weights::new(start).with_bias(start);
     let layers = vec![
@@ -202,20 +191,17 @@ pub(super) fn theano_cifar10() -> Workload {
         dense(100, Activation::Relu, weights()),
         dense(10, Activation::Identity, weights()),
     ];
+    let optimizer = Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.01);
     Workload {
-        name,
         title: "CIFAR-10, small network in colour (Theano)",
         description: "Two small 3×3 convolutions, max pooling, dense 100, SGD with momentum 0.9, batches of 50 in stored \
                       order, from a Theano tutorial (6_convnet_color.py). Pixels / 255.",
-        data_set: "cifar10",
-        training: None,
-        early_stopping: None,
-        model: Model::sequence(name, CIFAR10, layers),
-        optimizer: Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.01),
         batch_size: 50,
+        order: SampleOrder::File,
         published_epochs: 50,
         target_accuracy: 0.5,
-        ..theano_mnist()
+        evaluations_per_epoch: 1,
+        ..Workload::recipe("cifar10", Model::sequence("theano-cifar10", CIFAR10, layers), optimizer)
     }
 }
 
@@ -231,7 +217,6 @@ fn sgd(learning_rate: f64) -> Optimizer {
 }
 
 pub(super) fn torch_mnist() -> Workload {
-    let name = "torch-mnist";
     let layers = vec![
         convolution(32, 5, Padding::Valid, Activation::Tanh, torch_weights()),
         pool(PoolKind::Max, 3, 3, 1, Rounding::Floor),
@@ -250,12 +235,11 @@ pub(super) fn torch_mnist() -> Workload {
         order: SampleOrder::File,
         published_epochs: 12,
         target_accuracy: 0.98,
-        ..Workload::recipe(name, "mnist", Model::sequence(name, Shape::new(32, 32, 1), layers), sgd(0.05))
+        ..Workload::recipe("mnist", Model::sequence("torch-mnist", Shape::new(32, 32, 1), layers), sgd(0.05))
     }
 }
 
 pub(super) fn torch_cifar10() -> Workload {
-    let name = "torch-cifar10";
     let layers = vec![
         convolution(16, 5, Padding::Valid, Activation::Tanh, torch_weights()),
         max_pool(2, 2),
@@ -265,18 +249,15 @@ pub(super) fn torch_cifar10() -> Workload {
         dense(10, Activation::Identity, torch_weights()),
     ];
     Workload {
-        name,
         title: "CIFAR-10, demonstration (Torch)",
         description: "Two dense 5×5 convolutions with tanh (the network of the GPU runs), max pooling, dense 128, plain SGD \
                       with batches of 1 in stored order, from Torch's demonstration (train-on-cifar-10.lua). YUV, Y with \
                       local contrast normalization.",
-        data_set: "cifar10",
-        model: Model::sequence(name, CIFAR10, layers),
         input: InputRecipe { normalization: Normalization::LocalContrast, ..InputRecipe::scaled(1.0) },
-        optimizer: sgd(0.001),
         batch_size: 1,
+        order: SampleOrder::File,
         published_epochs: 45,
         target_accuracy: 0.5,
-        ..torch_mnist()
+        ..Workload::recipe("cifar10", Model::sequence("torch-cifar10", CIFAR10, layers), sgd(0.001))
     }
 }

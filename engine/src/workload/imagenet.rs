@@ -14,28 +14,24 @@ const DEVIATION: [f32; 3] = [0.229, 0.224, 0.225];
 /// ResNet-50: He et al. (2015), "Deep Residual Learning for Image Recognition", table 1, 50 layers.
 pub(super) fn resnet50() -> Workload {
     Workload {
-        name: RESNET50,
         title: "ImageNet's size, residual network of 50 layers",
         description: "ResNet-50 of He et al. in its first version: the first 1×1 convolution of a stage has the stride, and \
                       not the 3×3 one as in \"v1.5\". 224×224 pixels, 1,000 classes, batch normalization behind each \
                       convolution; SGD with momentum 0.9, L2 decay, and the paper's rate of 0.1 for 256 samples. Generated \
                       images of noise, 256 of them, so that only speed can be measured: it is in no suite and never ranked.",
-        model: residual(224, [3, 4, 6, 3]),
         // One shape-changing block per stage, and a single other block. With twice as many blocks, f16 rounding reaches
         // the gradient tolerance of the check.
         reduced: Some(residual(96, [2, 1, 1, 1])),
-        ..on_images("generated-images-224")
+        ..on_images("generated-images-224", residual(224, [3, 4, 6, 3]))
     }
 }
-
-const RESNET50: &str = "resnet50-synthetic";
 
 /// Number of filters in the first two convolutions of each block, by stage.
 const FILTERS: [u32; 4] = [64, 128, 256, 512];
 
 /// Builds the network with `blocks` per stage for square images of `side` pixels, a multiple of 32.
 fn residual(side: u32, blocks: [u32; 4]) -> Model {
-    let mut network = Model::new(RESNET50, Shape::new(side, side, 3));
+    let mut network = Model::new("resnet50-synthetic", Shape::new(side, side, 3));
     normalized_convolution(&mut network, Source::Data, [64, 7, 2], Activation::Relu);
     let mut x = network.then(pool(PoolKind::Max, 3, 2, 1, Rounding::Floor));
     for (stage, (filters, blocks)) in FILTERS.into_iter().zip(blocks).enumerate() {
@@ -60,7 +56,7 @@ fn residual(side: u32, blocks: [u32; 4]) -> Model {
 
 /// Adds a square convolution (filters, side, stride) without bias and its batch normalization. Padding ensures that
 /// only the stride shrinks the image.
-fn normalized_convolution(
+pub(super) fn normalized_convolution(
     network: &mut Model,
     source: Source,
     [filters, side, stride]: [u32; 3],
@@ -73,7 +69,7 @@ fn normalized_convolution(
 }
 
 /// Returns the common recipe of networks on generated images.
-pub(super) fn on_images(data_set: &'static str) -> Workload {
+fn on_images(data_set: &'static str, model: Model) -> Workload {
     /// Learning rate of the paper, for batches of 256.
     const RATE: f64 = 0.1;
     const BATCH: u32 = 32;
@@ -92,11 +88,9 @@ pub(super) fn on_images(data_set: &'static str) -> Workload {
         // Noise cannot be classified.
         target_accuracy: 1.0,
         evaluations_per_epoch: 1,
-        ..Workload::recipe("", data_set, Model::new("", Shape::vector(1)), optimizer)
+        ..Workload::recipe(data_set, model, optimizer)
     }
 }
-
-const INCEPTION_V3: &str = "inception-v3-synthetic";
 
 pub(super) fn inception_v3() -> Workload {
     // Two epochs of ImageNet's 1,281,167 images in batches of 32.
@@ -104,14 +98,12 @@ pub(super) fn inception_v3() -> Workload {
     /// The paper's rate of 0.045, divided by its 50 replicas.
     const RATE: f64 = 0.045 / 50.0;
     Workload {
-        name: INCEPTION_V3,
         title: "ImageNet's size, Inception-v3",
         description: "Inception-v3 of Szegedy et al. as in Keras: 299×299 pixels, 1,000 classes, convolutions of 1×7, 7×1, \
                       1×3, 3×1 and square ones, batch normalization without its own scale, no auxiliary \
                       classifier; RMSprop with the paper's constants (ε outside of the root) and a fiftieth of its rate, \
                       which was for 50 replicas; L2 decay. Generated images of noise, 256 of them, so that only speed can be \
                       measured: it is in no suite and never ranked.",
-        model: inception(299, &[32, 64, 64], &[128, 160, 160, 192], 2),
         // One block of each kind. Normalization would reduce a single pixel of smaller images to its sign.
         reduced: Some(inception(139, &[32], &[128], 1)),
         optimizer: Optimizer {
@@ -119,7 +111,7 @@ pub(super) fn inception_v3() -> Workload {
             weight_decay: 4e-5,
             ..Optimizer::new(Rule::RmsProp { rho: 0.9, epsilon: 1.0 }, RATE)
         },
-        ..on_images("generated-images-299")
+        ..on_images("generated-images-299", inception(299, &[32, 64, 64], &[128, 160, 160, 192], 2))
     }
 }
 
@@ -132,7 +124,7 @@ type Convolution = (u32, [u32; 2]);
 /// Each item of `pooled_filters` adds a block with this number of filters after average pooling. Each item of
 /// `filters_7x1` adds a block with this number of filters in 1×7 and 7×1 convolutions. `wide` blocks follow.
 fn inception(side: u32, pooled_filters: &[u32], filters_7x1: &[u32], wide: u32) -> Model {
-    let mut network = Model::new(INCEPTION_V3, Shape::new(side, side, 3));
+    let mut network = Model::new("inception-v3-synthetic", Shape::new(side, side, 3));
     stem(&mut network);
     for &pooled in pooled_filters {
         let branches: [&[Convolution]; 3] =

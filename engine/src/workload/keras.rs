@@ -11,7 +11,6 @@ fn glorot() -> Weights {
 }
 
 pub(super) fn mnist_mlp() -> Workload {
-    let name = "keras-mnist-mlp";
     let layers = vec![
         dense(512, Activation::Relu, glorot()),
         Layer::Dropout { rate: 0.2 },
@@ -23,12 +22,11 @@ pub(super) fn mnist_mlp() -> Workload {
         title: "MNIST, multilayer perceptron (Keras)",
         description: "784-512-512-10 with dropout 0.2 and RMSprop, from the Keras 2.0.8 examples (mnist_mlp.py). \
                       Launch-bound: small matrix products. Pixels / 255.",
-        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), Optimizer::new(RMSPROP, 0.001))
+        ..Workload::recipe("mnist", Model::sequence("keras-mnist-mlp", MNIST, layers), Optimizer::new(RMSPROP, 0.001))
     }
 }
 
 pub(super) fn mnist_cnn() -> Workload {
-    let name = "keras-mnist-cnn";
     let layers = vec![
         convolution(32, 3, Padding::Valid, Activation::Relu, glorot()),
         convolution(64, 3, Padding::Valid, Activation::Relu, glorot()),
@@ -45,12 +43,11 @@ pub(super) fn mnist_cnn() -> Workload {
                       examples (mnist_cnn.py). Pixels / 255.",
         published_epochs: 12,
         target_accuracy: 0.985,
-        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), adadelta)
+        ..Workload::recipe("mnist", Model::sequence("keras-mnist-cnn", MNIST, layers), adadelta)
     }
 }
 
 pub(super) fn cifar10_cnn() -> Workload {
-    let name = "keras-cifar10-cnn";
     let layers = vec![
         convolution(32, 3, Padding::Same, Activation::Relu, glorot()),
         convolution(32, 3, Padding::Valid, Activation::Relu, glorot()),
@@ -79,12 +76,11 @@ pub(super) fn cifar10_cnn() -> Workload {
         batching: Batching::DropLast,
         published_epochs: 50,
         target_accuracy: 0.7,
-        ..Workload::recipe(name, "cifar10", Model::sequence(name, CIFAR10, layers), optimizer)
+        ..Workload::recipe("cifar10", Model::sequence("keras-cifar10-cnn", CIFAR10, layers), optimizer)
     }
 }
 
 pub(super) fn mnist_hrnn() -> Workload {
-    let name = "keras-mnist-hrnn";
     let lstm = Layer::Lstm { units: 128, recurrent: Initializer::Orthogonal };
     let layers = vec![lstm.clone(), lstm, dense(10, Activation::Identity, glorot())];
     Workload {
@@ -94,7 +90,7 @@ pub(super) fn mnist_hrnn() -> Workload {
         batch_size: 32,
         published_epochs: 5,
         target_accuracy: 0.97,
-        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), Optimizer::new(RMSPROP, 0.001))
+        ..Workload::recipe("mnist", Model::sequence("keras-mnist-hrnn", MNIST, layers), Optimizer::new(RMSPROP, 0.001))
     }
 }
 
@@ -109,10 +105,9 @@ fn embedding(vocabulary: u32, units: u32, first: u32, count: u32) -> Layer {
 }
 
 pub(super) fn babi_rnn() -> Workload {
-    let name = "keras-babi-rnn";
     let embedding = |first, count| embedding(VOCABULARY, 50, first, count);
     let lstm = Layer::Lstm { units: 50, recurrent: Initializer::Orthogonal };
-    let mut network = Model::new(name, Shape::vector(STORY + QUESTION));
+    let mut network = Model::new("keras-babi-rnn", Shape::vector(STORY + QUESTION));
     network.after(Source::Data, embedding(0, STORY));
     let story = network.then(Layer::Dropout { rate: 0.3 });
     network.after(Source::Data, embedding(STORY, QUESTION));
@@ -133,7 +128,7 @@ pub(super) fn babi_rnn() -> Workload {
         published_epochs: 40,
         target_accuracy: 0.3,
         evaluations_per_epoch: 1,
-        ..Workload::recipe(name, "babi-qa2", network, Optimizer::new(ADAM, 0.001))
+        ..Workload::recipe("babi-qa2", network, Optimizer::new(ADAM, 0.001))
     }
 }
 
@@ -142,8 +137,7 @@ pub(super) fn babi_memnn() -> Workload {
     const STORY: u32 = 68;
     const QUESTION: u32 = 4;
     const VOCABULARY: u32 = 22;
-    let name = "keras-babi-memnn";
-    let mut network = Model::new(name, Shape::vector(STORY + QUESTION));
+    let mut network = Model::new("keras-babi-memnn", Shape::vector(STORY + QUESTION));
     let dropout = Layer::Dropout { rate: 0.3 };
     let [asked, answering, question] =
         [(0, STORY, 64), (0, STORY, QUESTION), (STORY, QUESTION, 64)].map(|(first, count, units)| {
@@ -168,6 +162,6 @@ pub(super) fn babi_memnn() -> Workload {
         published_epochs: 120,
         target_accuracy: 0.95,
         evaluations_per_epoch: 1,
-        ..Workload::recipe(name, "babi-qa1-10k", network, Optimizer::new(RMSPROP, 0.001))
+        ..Workload::recipe("babi-qa1-10k", network, Optimizer::new(RMSPROP, 0.001))
     }
 }

@@ -27,9 +27,9 @@ const fn embedding(first: u32, count: u32) -> Layer {
 ///
 /// The output embedding of a hop is the input embedding of the next, so there is one more memory than hops. The first
 /// memory shares its word vectors with the question, the last with the answer.
-fn network(name: &'static str) -> Model {
+fn network() -> Model {
     let sentences = Layer::SentenceSum { words: WORDS };
-    let mut network = Model::new(name, Shape::vector((SENTENCES + 1) * WORDS));
+    let mut network = Model::new("memn2n-babi", Shape::vector((SENTENCES + 1) * WORDS));
     let mut words = Vec::new();
     let mut memories = Vec::new();
     for _ in 0..=HOPS {
@@ -51,7 +51,6 @@ fn network(name: &'static str) -> Model {
 }
 
 pub(super) fn babi() -> Workload {
-    let name = "memn2n-babi";
     let schedule = Schedule::Staircase { every: 25 * STEPS_PER_EPOCH, factor: 0.5 };
     let optimizer =
         Optimizer { schedule, largest_gradient: Some(40.0), ..Optimizer::new(Rule::Sgd { momentum: 0.0 }, 0.005) };
@@ -69,6 +68,6 @@ pub(super) fn babi() -> Workload {
         published_epochs: EPOCHS,
         target_accuracy: 0.95,
         evaluations_per_epoch: 1,
-        ..Workload::recipe(name, "babi-qa1-sentences", network(name), optimizer)
+        ..Workload::recipe("babi-qa1-sentences", network(), optimizer)
     }
 }

@@ -11,12 +11,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{DataSet, SplitDefinition, data_set};
+use crate::data::{DataSet, DataSetDefinition, SplitDefinition, data_set};
 use crate::error::EngineError;
 use crate::model::{
-    Activation, KernelSize, Layer, Model, ModelError, Multipliers, Padding, PoolKind, Rounding, Shape, Weights,
+    Activation, Cell, KernelSize, Layer, Model, ModelError, Multipliers, Padding, PoolKind, Rounding, Shape, Weights,
 };
-use crate::random::{Generator, stream};
 use crate::training::{
     BatchPlan, Batching, EarlyStopping, Flip, InputRecipe, Loss, Optimizer, Rule, SampleOrder, Segments, TrainingJob,
     WeightAverage,
@@ -37,7 +36,6 @@ pub struct Workload {
     pub loss: Loss,
     pub optimizer: Optimizer,
     pub average: Option<WeightAverage>,
-    /// Early-stopping rule, based on held-out samples.
     pub early_stopping: Option<EarlyStopping>,
     /// Smaller network with the same kinds of layers, for correctness checks if the reference would take minutes with
     /// the full one. Not part of the recipe.
@@ -65,9 +63,9 @@ pub struct TrainingRange {
 
 impl Workload {
     /// Creates a workload with the most common settings as defaults.
-    fn recipe(name: &'static str, data_set: &'static str, model: Model, optimizer: Optimizer) -> Self {
+    fn recipe(data_set: &'static str, model: Model, optimizer: Optimizer) -> Self {
         Self {
-            name,
+            name: model.name,
             title: "",
             description: "",
             data_set,
@@ -87,6 +85,10 @@ impl Workload {
             evaluations_per_epoch: 2,
             loss_tolerance: 1e-3,
         }
+    }
+
+    pub(crate) fn data_set_definition(&self) -> &'static DataSetDefinition {
+        data_set(self.data_set).expect("tests check that every workload has a known data set")
     }
 
     pub fn is_built_in(&self) -> bool {
@@ -149,11 +151,9 @@ impl Workload {
 
     /// Estimates the bytes of the network and the data set, for backends without predictions.
     pub fn bytes_of_layers(&self, batch_size: u32) -> Result<u64, ModelError> {
-        Ok(self.bytes_of_network(batch_size)?
-            + data_set(self.data_set).map_or(0, |set| {
-                let bytes = |split: SplitDefinition| u64::from(split.samples) * u64::from(split.features());
-                bytes(set.train) + bytes(set.test)
-            }))
+        let set = self.data_set_definition();
+        let bytes = |split: SplitDefinition| u64::from(split.samples) * u64::from(split.features());
+        Ok(self.bytes_of_network(batch_size)? + bytes(set.train) + bytes(set.test))
     }
 
     /// Estimates the bytes of weights, optimizer state and a batch's activations, with the gradients of both.
@@ -161,11 +161,15 @@ impl Workload {
         let model = &self.model;
         let shapes = model.shapes()?;
         let made = model.nodes.iter().zip(&shapes).map(|(node, output)| {
-            let (units, numbers) = match node.layer {
-                Layer::Lstm { units, .. } => (units, NUMBERS_PER_LSTM_UNIT),
-                Layer::Gru { units, .. } => (units, NUMBERS_PER_GRU_UNIT),
-                Layer::SimpleRnn { units, .. } => (units, NUMBERS_PER_SIMPLE_UNIT),
-                _ => return u64::from(output.features()),
+            let Some((cell, units, _)) = node.layer.recurrent() else { return u64::from(output.features()) };
+            // Numbers kept per unit and step.
+            let numbers = match cell {
+                // Four gates, cell and output.
+                Cell::Lstm => 6,
+                // Three gates, three products with the state, and output.
+                Cell::Gru(_) => 7,
+                // Output, twice.
+                Cell::SimpleRnn(_) => 2,
             };
             let steps = model.shape_of(node.inputs[0], &shapes).pixels();
             u64::from(steps) * u64::from(units) * numbers
@@ -181,11 +185,8 @@ impl Workload {
         let all = TrainingRange { first: 0, samples: file_samples };
         let TrainingRange { first, samples } = self.training.unwrap_or(all);
         if batch_size == 0 || batch_size > samples {
-            return Err(EngineError::InvalidSetting {
-                what: "the batch size",
-                allowed: format!("from 1 to {samples}, the training samples of {}", self.data_set),
-                value: batch_size.to_string(),
-            });
+            let allowed = format!("from 1 to {samples}, the training samples of {}", self.data_set);
+            return Err(EngineError::invalid("the batch size", allowed, batch_size));
         }
         Ok(BatchPlan { first, samples, batch_size, order: self.order, batching: self.batching })
     }
@@ -321,11 +322,6 @@ const BYTES_PER_NUMBER: u64 = 4;
 /// Copies of each weight: the weight, its gradient, and up to two optimizer states.
 const COPIES_PER_WEIGHT: u64 = 4;
 const COPIES_PER_ACTIVATION: u64 = 2;
-/// Numbers kept per unit and step of a recurrent layer. LSTM: four gates, cell and output. GRU: three gates, three
-/// products with the state, and output. Simple RNN: output, twice.
-const NUMBERS_PER_LSTM_UNIT: u64 = 6;
-const NUMBERS_PER_GRU_UNIT: u64 = 7;
-const NUMBERS_PER_SIMPLE_UNIT: u64 = 2;
 
 #[derive(Clone, Debug)]
 pub struct Standard {
@@ -341,7 +337,7 @@ pub struct Standard {
 impl Standard {
     pub fn of(suite: &SuiteDefinition, name: &str) -> Option<Self> {
         let workload = workload(name)?;
-        let sets = data_set(workload.data_set).expect("tests check that every workload has a known data set");
+        let sets = workload.data_set_definition();
         let batches = workload
             .batches(sets.train.samples, workload.batch_size)
             .expect("tests check that every batch fits its data set");
@@ -358,13 +354,6 @@ impl Standard {
     pub fn evaluation_step(&self, number: u32) -> u64 {
         self.batches.step_of_mark(number, self.workload.evaluations_per_epoch)
     }
-}
-
-/// Returns the order of a run's workloads. It depends on the seed, so that no workload always starts on a cool device.
-pub(crate) fn random_order(count: usize, seed: u32) -> Vec<usize> {
-    let count = u32::try_from(count).expect("a suite has few workloads");
-    let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);
-    order.into_iter().map(|place| place as usize).collect()
 }
 
 #[cfg(test)]

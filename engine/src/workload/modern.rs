@@ -1,8 +1,7 @@
 //! Networks newer than the studies: a residual network, a transformer, and a training speed record.
 
-use super::{
-    CIFAR10, NOT_DECAYING, Workload, average_of_all, batch_norm, convolution, dense, max_pool, strided_convolution,
-};
+use super::imagenet::normalized_convolution;
+use super::{CIFAR10, NOT_DECAYING, Workload, average_of_all, convolution, dense, max_pool, strided_convolution};
 use crate::model::{
     Activation, CIFAR_DEVIATION, CIFAR_MEAN, Initializer, Layer, Model, Multipliers, Padding, Source, Weights,
 };
@@ -23,26 +22,16 @@ fn normalised(edge: Edge, flip: Flip, shift_pixels: u32) -> InputRecipe {
 ///
 /// Shortcuts that change the shape are 1×1 convolutions.
 pub(super) fn resnet20_cifar10() -> Workload {
-    let name = "resnet20-cifar10";
-    let he = || Weights::new(Initializer::FanInNormal { scale: 2.0 }).without_bias();
-    let convolution = |filters, side, stride, zeros| {
-        strided_convolution([filters, side, stride], Padding::Zeros(zeros), Activation::Identity, he())
-    };
-    let mut network = Model::new(name, CIFAR10);
-    network.then(convolution(16, 3, 1, 1));
-    let mut x = network.then(batch_norm(Activation::Relu));
+    let mut network = Model::new("resnet20-cifar10", CIFAR10);
+    let mut x = normalized_convolution(&mut network, Source::Data, [16, 3, 1], Activation::Relu);
     for (stage, filters) in [16, 32, 64].into_iter().enumerate() {
         for block in 0..3 {
             let stride = if stage > 0 && block == 0 { 2 } else { 1 };
-            network.after(x, convolution(filters, 3, stride, 1));
-            network.then(batch_norm(Activation::Relu));
-            network.then(convolution(filters, 3, 1, 1));
-            let residual = network.then(batch_norm(Activation::Identity));
-            let shortcut = if stride == 1 {
-                x
-            } else {
-                network.after(x, convolution(filters, 1, 2, 0));
-                network.then(batch_norm(Activation::Identity))
+            let made = normalized_convolution(&mut network, x, [filters, 3, stride], Activation::Relu);
+            let residual = normalized_convolution(&mut network, made, [filters, 3, 1], Activation::Identity);
+            let shortcut = match stride {
+                1 => x,
+                _ => normalized_convolution(&mut network, x, [filters, 1, stride], Activation::Identity),
             };
             x = network.reads(vec![residual, shortcut], Layer::Add { activation: Activation::Relu });
         }
@@ -64,7 +53,7 @@ pub(super) fn resnet20_cifar10() -> Workload {
         published_epochs: 164,
         target_accuracy: 0.8,
         evaluations_per_epoch: 1,
-        ..Workload::recipe(name, "cifar10", network, optimizer)
+        ..Workload::recipe("cifar10", network, optimizer)
     }
 }
 
@@ -73,12 +62,11 @@ pub(super) fn transformer_cifar10() -> Workload {
     const WIDTH: u32 = 96;
     const HEADS: u32 = 3;
     const DEPTH: usize = 4;
-    let name = "transformer-cifar10";
     let weights =
         || Weights { bias_multipliers: NOT_DECAYING, ..Weights::new(Initializer::TruncatedNormal { deviation: 0.02 }) };
     let token_wise = |units, activation| convolution(units, 1, Padding::Valid, activation, weights());
     let sum = || Layer::Add { activation: Activation::Identity };
-    let mut network = Model::new(name, CIFAR10);
+    let mut network = Model::new("transformer-cifar10", CIFAR10);
     network.then(strided_convolution([WIDTH, 4, 4], Padding::Valid, Activation::Identity, weights()));
     let mut x =
         network.then(Layer::PositionEmbedding { initializer: Initializer::TruncatedNormal { deviation: 0.02 } });
@@ -97,7 +85,7 @@ pub(super) fn transformer_cifar10() -> Workload {
     network.then(average_of_all(8));
     network.then(dense(10, Activation::Identity, weights()));
     Workload {
-        name,
+        name: "transformer-cifar10",
         title: "CIFAR-10, small transformer",
         description: "A vision transformer of 4 blocks, 96 channels and 3 heads on 64 patches of 4×4 pixels; AdamW with \
                       warm-up and cosine, label smoothing 0.1; images shifted by up to 4 pixels in a black border and \
@@ -119,7 +107,6 @@ pub(super) fn transformer_cifar10() -> Workload {
 pub(super) fn airbench94() -> Workload {
     const BATCH: f64 = 1024.0;
     const MOMENTUM: f64 = 0.85;
-    let name = "airbench94";
     // The recipe gives its rate and decay per 1024 samples without momentum.
     let scale = BATCH * (1.0 + 1.0 / (1.0 - MOMENTUM));
     let learning_rate = 11.5 / scale;
@@ -131,7 +118,7 @@ pub(super) fn airbench94() -> Workload {
     let dirac = |filters| {
         convolution(filters, 3, Padding::Same, Activation::Identity, Weights::new(Initializer::Dirac).without_bias())
     };
-    let mut network = Model::new(name, CIFAR10);
+    let mut network = Model::new("airbench94", CIFAR10);
     let whitening = Weights {
         // Trained only in the first 3 of 9.9 epochs.
         bias_multipliers: Multipliers { frozen_from: Some(3.0 / 9.9), ..Multipliers::default() },
@@ -149,7 +136,7 @@ pub(super) fn airbench94() -> Workload {
     let weights = Weights::new(Initializer::FanInUniform { scale: 1.0 }).without_bias();
     network.then(dense(10, Activation::Identity, weights));
     Workload {
-        name,
+        name: "airbench94",
         title: "CIFAR-10 to 94 % (airbench94)",
         description: "Keller Jordan's airbench94 (2024) with SGD: whitened patches, six 3×3 convolutions with batch \
                       normalization and GELU, Nesterov momentum, label smoothing 0.2, Lookahead, mirrored in every other \
@@ -161,11 +148,9 @@ pub(super) fn airbench94() -> Workload {
         },
         loss: Loss { label_smoothing: 0.2, summed: true, logits_scale: 1.0 / 9.0 },
         optimizer: Optimizer {
-            rule: Rule::Nesterov { momentum: MOMENTUM },
-            learning_rate,
             schedule: Schedule::Linear { points: vec![(0.0, 0.2), (0.23, 1.0), (1.0, 0.07)] },
             weight_decay: total_decay / learning_rate,
-            largest_gradient: None,
+            ..Optimizer::new(Rule::Nesterov { momentum: MOMENTUM }, learning_rate)
         },
         average: Some(WeightAverage::Lookahead { every: 5, decay: 0.95 }),
         batch_size: 1024,

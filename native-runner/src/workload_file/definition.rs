@@ -33,7 +33,6 @@ pub(crate) struct WorkloadDefinition {
     #[schemars(schema_with = "data_set_names")]
     pub(crate) data_set: String,
     /// Samples of the training file to train on. By default, all of them.
-    #[serde(default)]
     pub(crate) training_samples: Option<TrainingRange>,
     /// Samples per batch.
     pub(crate) batch_size: u32,
@@ -48,10 +47,9 @@ pub(crate) struct WorkloadDefinition {
     #[serde(default = "usual_epochs")]
     pub(crate) epochs: u32,
     /// Test accuracy, 0 to 1, that ends the time to accuracy when first reached. Default: 1.
-    #[serde(default)]
     pub(crate) target_accuracy: Option<f64>,
     /// Evaluations per epoch, evenly spaced.
-    #[serde(default = "once")]
+    #[serde(default = "one")]
     pub(crate) evaluations_per_epoch: u32,
     /// Conversion of a sample's bytes to the network's input.
     #[serde(default)]
@@ -61,10 +59,8 @@ pub(crate) struct WorkloadDefinition {
     #[serde(default)]
     pub(crate) loss: Loss,
     /// Second set of weights that tracks the trained ones.
-    #[serde(default)]
     pub(crate) average: Option<WeightAverage>,
     /// Early stopping on samples that are not trained on.
-    #[serde(default)]
     pub(crate) early_stopping: Option<EarlyStopping>,
     /// Layers in order. Each reads the output of the previous one; the last outputs the logits, one per class.
     #[serde(deserialize_with = "layers")]
@@ -189,7 +185,6 @@ pub(crate) enum FileLayer {
         #[serde(default)]
         first: u32,
         /// Number of words to read. Default: all from the first on.
-        #[serde(default)]
         count: Option<u32>,
         /// True if word 0, the padding, has a zero vector.
         #[serde(default)]
@@ -197,7 +192,6 @@ pub(crate) enum FileLayer {
         #[serde(default = "word_vectors")]
         initializer: Initializer,
         /// Label of an earlier embedding to share vectors with.
-        #[serde(default)]
         shares: Option<String>,
     },
     /// Adds a learned value to each pixel and channel.
@@ -231,7 +225,6 @@ pub(crate) enum FileLayer {
         #[serde(default = "word_vectors")]
         initializer: Initializer,
         /// Label of an earlier embedding to share vectors with.
-        #[serde(default)]
         shares: Option<String>,
     },
     /// Softmax over the channels of each pixel.
@@ -317,7 +310,6 @@ pub(crate) struct Pool {
     /// Side of the square window.
     pub(crate) size: u32,
     /// Distance between windows. Default: the size.
-    #[serde(default)]
     pub(crate) stride: Option<u32>,
     /// Padding on each side, excluded from the result of every window.
     #[serde(default)]
@@ -350,7 +342,6 @@ macro_rules! defaults {
 
 defaults! {
     yes: bool = true;
-    once: u32 = 1;
     usual_epochs: u32 = 10;
     one: u32 = 1;
     small: f32 = 1e-5;

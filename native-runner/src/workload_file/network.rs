@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use engine::{
     Activation, DataSetDefinition, Initializer, Layer as Node, Model, ModelError, Origin, Padding, PoolKind, Rounding,
-    Shape, Source,
+    Shape, Source, TensorSpec,
 };
 
 use crate::workload_file::definition::{Conv2d, FileLayer, Pool, Recurrent};
@@ -12,8 +12,10 @@ use crate::workload_file::place::{KeyPath, Mistake};
 
 /// Limit on the values that a layer outputs per sample.
 const MAX_VALUES: u64 = 1 << 22;
-const MAX_WEIGHTS: u64 = 1 << 27;
+const MAX_WEIGHTS: usize = 1 << 27;
 const MAX_LAYERS: usize = 1024;
+/// Largest side of whitened patches; the covariance of larger ones takes minutes.
+const MAX_PATCH_SIDE: u32 = 5;
 /// Name of the sample in `from`.
 const DATA: &str = "data";
 
@@ -136,15 +138,15 @@ impl<'f> NetworkBuilder<'f> {
         let node = translate_layer(place, layer, shapes[0], self.set)?;
         check_initializers(place, layer, shapes[0], read.source == Source::Data)?;
         let shares = self.shared(place, layer)?;
-        let weights = weights_of(&node, shapes[0]);
+        self.model.nodes.push(engine::Node { layer: node, inputs, shares });
+        self.places.push(place.clone());
+        let node = self.model.nodes.len() - 1;
+        let tensors = self.model.tensors().map_err(|error| self.mistake(&error))?;
+        let matrices = tensors.iter().filter(|tensor| tensor.layer == node && tensor.shape.len() > 1);
+        let weights: usize = matrices.map(TensorSpec::elements).sum();
         if weights > MAX_WEIGHTS {
             return place.refuse(format!("it has {weights} weights, but at most {MAX_WEIGHTS} are allowed"));
         }
-        self.model.nodes.push(engine::Node { layer: node, inputs, shares });
-        self.places.push(place.clone());
-        // Checks the tensors of a sharing node against the shared ones.
-        self.model.shapes().and(self.model.tensors()).map_err(|error| self.mistake(&error))?;
-        let node = self.model.nodes.len() - 1;
         let made = self.shape(Source::Node(node));
         let values = u64::from(made.height) * u64::from(made.width) * u64::from(made.channels);
         if values > MAX_VALUES {
@@ -161,21 +163,11 @@ impl<'f> NetworkBuilder<'f> {
         if read.is_flat && !matches!(layer, FileLayer::Dense(_) | FileLayer::Dropout { .. }) {
             return place.refuse(format!("`{name}` cannot read the output of `flatten`; only dense and dropout can"));
         }
-        let (can_begin, wanted) = match (&self.set.origin, layer) {
-            (Origin::Stories(_), layer) => {
-                (matches!(layer, FileLayer::Embedding { .. }), "embedding, because samples are words")
-            }
-            (
-                _,
-                FileLayer::Conv2d(_)
-                | FileLayer::Dense(_)
-                | FileLayer::Lstm { .. }
-                | FileLayer::Gru(_)
-                | FileLayer::SimpleRnn(_),
-            ) => (true, ""),
-            _ => (false, "conv2d, dense, lstm, gru or simple_rnn"),
+        let (firsts, wanted): (&[&str], _) = match self.set.origin {
+            Origin::Stories(_) => (&["embedding"], "embedding, because samples are words"),
+            _ => (&["conv2d", "dense", "lstm", "gru", "simple_rnn"], "conv2d, dense, lstm, gru or simple_rnn"),
         };
-        if read.source != Source::Data || can_begin {
+        if read.source != Source::Data || firsts.contains(&name) {
             return Ok(());
         }
         place.refuse(format!("`{name}` cannot read the samples of {}; use {wanted}", self.set.name))
@@ -357,8 +349,6 @@ fn pool(place: &KeyPath, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
 
 /// Checks that each tensor supports its initializer.
 fn check_initializers(place: &KeyPath, layer: &FileLayer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
-    const DIRAC: &str = "`dirac` copies channels, so only the kernel of a `conv2d` can use it";
-    const WHITENED: &str = "`whitened_patches` is for a `conv2d` that reads color images directly";
     let no_bias = Initializer::GlorotUniform;
     let (kernel, field, bias) = match *layer {
         FileLayer::Dense(ref dense) => (dense.kernel_initializer, "kernel_initializer", dense.bias_initializer),
@@ -371,52 +361,32 @@ fn check_initializers(place: &KeyPath, layer: &FileLayer, input: Shape, reads_da
         | FileLayer::WordScores { initializer, .. } => (initializer, "initializer", no_bias),
         _ => return Ok(()),
     };
-    let is_colour = reads_data && input.channels == 3;
     for (initializer, field, is_kernel) in [(bias, "bias_initializer", false), (kernel, field, true)] {
         let place = place.field(field);
-        let wrong = match (initializer, layer) {
-            (Initializer::Orthogonal, _) if !is_kernel => "`orthogonal` is for matrices, not for a bias",
-            (Initializer::Dirac, FileLayer::Conv2d(_)) if is_kernel => continue,
-            (Initializer::Dirac, _) => DIRAC,
-            (Initializer::WhitenedPatches { .. }, FileLayer::Conv2d(conv2d)) if is_kernel && is_colour => {
-                check_whitened_patches(&place, conv2d)?;
-                continue;
+        match (initializer, layer) {
+            (Initializer::Orthogonal, _) if !is_kernel => {
+                return place.refuse("`orthogonal` is for matrices, not for a bias");
             }
-            (Initializer::WhitenedPatches { .. }, _) => WHITENED,
-            _ => continue,
-        };
-        return place.refuse(wrong);
+            (Initializer::Dirac, FileLayer::Conv2d(_)) if is_kernel => {}
+            (Initializer::Dirac, _) => {
+                return place.refuse("`dirac` copies channels, so only the kernel of a `conv2d` can use it");
+            }
+            (Initializer::WhitenedPatches { .. }, &FileLayer::Conv2d(Conv2d { filters, kernel_size, .. }))
+                if is_kernel && reads_data && input.channels == 3 =>
+            {
+                let [side, width] = kernel_size.sides();
+                if side > MAX_PATCH_SIDE || side != width || filters != 2 * side * side * 3 {
+                    return place.refuse(format!(
+                        "`whitened_patches` needs 2 · kernel_size² · 3 filters and a kernel_size of at most \
+                         {MAX_PATCH_SIDE}, not {filters} filters of {side} × {width}"
+                    ));
+                }
+            }
+            (Initializer::WhitenedPatches { .. }, _) => {
+                return place.refuse("`whitened_patches` is for a `conv2d` that reads color images directly");
+            }
+            _ => {}
+        }
     }
     Ok(())
-}
-
-fn check_whitened_patches(place: &KeyPath, convolution: &Conv2d) -> Result<(), Mistake> {
-    /// Largest side of patches; the covariance of larger ones takes minutes.
-    const MAX_PATCH_SIDE: u32 = 5;
-    let filters = convolution.filters;
-    let [side, width] = convolution.kernel_size.sides();
-    if side <= MAX_PATCH_SIDE && side == width && filters == 2 * side * side * 3 {
-        return Ok(());
-    }
-    place.refuse(format!(
-        "`whitened_patches` needs 2 · kernel_size² · 3 filters and a kernel_size of at most {MAX_PATCH_SIDE}, not \
-         {filters} filters of {side} × {width}"
-    ))
-}
-
-/// Counts the weights of a layer in 64 bits, before the engine multiplies them in 32.
-fn weights_of(layer: &Node, input: Shape) -> u64 {
-    let (values, channels) = (u64::from(input.features()), u64::from(input.channels));
-    let recurrent = |gates: u64, units: u32| gates * u64::from(units) * (channels + u64::from(units));
-    match *layer {
-        Node::Conv2d { filters, size, .. } => u64::from(size.area()) * channels * u64::from(filters),
-        Node::Dense { units, .. } => values * u64::from(units),
-        Node::Lstm { units, .. } => recurrent(4, units),
-        Node::Gru { units, .. } => recurrent(3, units),
-        Node::SimpleRnn { units, .. } => recurrent(1, units),
-        Node::Embedding { vocabulary, units, .. } => u64::from(vocabulary) * u64::from(units),
-        Node::WordScores { vocabulary, .. } => u64::from(vocabulary) * channels,
-        Node::PositionEmbedding { .. } => values,
-        _ => 0,
-    }
 }

@@ -34,7 +34,19 @@ pub(super) fn generate(task: StoryTask, training_questions: u32) -> [String; 2] 
                 people: [None; PEOPLE.len()],
                 objects: [Whereabouts::Unknown; OBJECTS.len()],
             };
-            narrator.tell(task, &mut text);
+            for _ in 0..QUESTIONS_PER_STORY {
+                match task {
+                    StoryTask::OneSupportingFact => {
+                        narrator.walk(&mut text);
+                        narrator.walk(&mut text);
+                        narrator.ask_for_a_person(&mut text);
+                    }
+                    StoryTask::TwoSupportingFacts => {
+                        narrator.write_events(&mut text);
+                        narrator.ask_for_an_object(&mut text);
+                    }
+                }
+            }
         }
         text
     })
@@ -49,12 +61,17 @@ struct Stay {
 
 #[derive(Clone, Copy)]
 enum Whereabouts {
-    /// Not mentioned yet.
     Unknown,
     /// Held by a person who took it at this line.
-    Held { person: usize, line: u32 },
+    Held {
+        person: usize,
+        line: u32,
+    },
     /// Dropped by a person who arrived at `stay.line`.
-    Lying { stay: Stay, line: u32 },
+    Lying {
+        stay: Stay,
+        line: u32,
+    },
 }
 
 struct Narrator {
@@ -66,22 +83,6 @@ struct Narrator {
 }
 
 impl Narrator {
-    fn tell(&mut self, task: StoryTask, text: &mut String) {
-        for _ in 0..QUESTIONS_PER_STORY {
-            match task {
-                StoryTask::OneSupportingFact => {
-                    self.walk(text);
-                    self.walk(text);
-                    self.ask_for_a_person(text);
-                }
-                StoryTask::TwoSupportingFacts => {
-                    self.write_events(text);
-                    self.ask_for_an_object(text);
-                }
-            }
-        }
-    }
-
     fn below(&mut self, bound: usize) -> usize {
         self.drawn += 1;
         self.generator.below(self.drawn, u32::try_from(bound).expect("a short list")) as usize

@@ -40,11 +40,12 @@ impl StoryTask {
 
 pub(super) fn read(set: StorySet, train: &[u8], test: &[u8]) -> Result<[Split; 2], DataError> {
     let [train_file, test_file] = set.file_names();
-    let train = parse(train_file, train, set.training_questions())?;
+    let Encoding { training_questions, vocabulary, .. } = set.encoding();
+    let train = parse(train_file, train, training_questions)?;
     let test = parse(test_file, test, QUESTIONS)?;
     let words = Vocabulary::of(set, train.iter().chain(&test));
-    if words.size() > set.vocabulary() {
-        let (words, most) = (words.size() - 1, set.vocabulary() - 1);
+    if words.size() > vocabulary {
+        let (words, most) = (words.size() - 1, vocabulary - 1);
         let reason = format!("with its other half it has {words} different words where at most {most} are expected");
         return Err(DataError::NotStories { file: train_file.to_owned(), reason });
     }
@@ -62,7 +63,7 @@ fn parse<'t>(file: &str, bytes: &'t [u8], questions: u32) -> Result<Vec<parser::
 }
 
 pub(super) fn generated(set: StorySet) -> [Split; 2] {
-    let [train, test] = generator::generate(set.task, set.training_questions());
+    let [train, test] = generator::generate(set.task, set.encoding().training_questions);
     read(set, train.as_bytes(), test.as_bytes()).expect("what is generated has the published format")
 }
 
@@ -78,7 +79,6 @@ pub enum Reading {
     Sentences,
 }
 
-/// Task and its encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct StorySet {
     pub task: StoryTask,
@@ -99,12 +99,7 @@ impl StorySet {
     ];
 
     pub fn name(self) -> String {
-        let task = self.task.number();
-        match self.reading {
-            Reading::Words => format!("babi-qa{task}"),
-            Reading::ManyQuestions => format!("babi-qa{task}-10k"),
-            Reading::Sentences => format!("babi-qa{task}-sentences"),
-        }
+        format!("babi-qa{}{}", self.task.number(), self.encoding().name)
     }
 
     /// Returns the names of the training and test files, relative to the archive's folder with 1,000 questions.
@@ -123,28 +118,25 @@ impl StorySet {
         }
     }
 
-    pub(in crate::data) fn training_questions(self) -> u32 {
-        if self.reading == Reading::ManyQuestions { 10_000 } else { QUESTIONS }
+    pub(super) fn encoding(self) -> Encoding {
+        let (name, training_questions, lengths, vocabulary) = match self.reading {
+            // Length of the longest story of task 2, and its 35 words.
+            Reading::Words => ("", QUESTIONS, [552, 5], 36),
+            Reading::ManyQuestions => ("-10k", 10_000, [68, 4], 22),
+            Reading::Sentences => ("-sentences", QUESTIONS, [SENTENCES * SENTENCE_LENGTH, SENTENCE_LENGTH], 20),
+        };
+        Encoding { name, training_questions, lengths, vocabulary }
     }
+}
 
-    pub(in crate::data) fn lengths(self) -> [u32; 2] {
-        match self.reading {
-            // Length of the longest story of task 2.
-            Reading::Words => [552, 5],
-            Reading::ManyQuestions => [68, 4],
-            Reading::Sentences => [SENTENCES * SENTENCE_LENGTH, SENTENCE_LENGTH],
-        }
-    }
-
-    /// Returns the vocabulary size, including padding.
-    pub(in crate::data) fn vocabulary(self) -> u32 {
-        match self.reading {
-            // The 35 words of task 2, and padding.
-            Reading::Words => 36,
-            Reading::ManyQuestions => 22,
-            Reading::Sentences => 20,
-        }
-    }
+pub(super) struct Encoding {
+    /// End of the set's name.
+    name: &'static str,
+    pub(super) training_questions: u32,
+    /// Lengths of story and question.
+    pub(super) lengths: [u32; 2],
+    /// Number of words, including padding.
+    pub(super) vocabulary: u32,
 }
 
 /// Number of each word, which is its 1-based index in sorted order. 0 is padding.
@@ -179,18 +171,15 @@ impl<'t> Vocabulary<'t> {
     /// Encodes the story and question as an image, and the answer as its label. Panics if a word is missing from the
     /// vocabulary or its number exceeds a byte.
     fn encode(&self, samples: &[Sample<'_>]) -> Split {
-        let [story_length, question_length] = self.set.lengths().map(|length| length as usize);
+        let [story_length, question_length] = self.set.encoding().lengths.map(|length| length as usize);
         let row = story_length + question_length;
         let mut images = vec![0; samples.len() * row];
+        let in_sentences = self.set.reading == Reading::Sentences;
+        let lay_out = if in_sentences { Self::lay_out_sentences } else { Self::align_to_end };
         for (image, sample) in images.chunks_exact_mut(row).zip(samples) {
             let (story, question) = image.split_at_mut(story_length);
-            if self.set.reading == Reading::Sentences {
-                self.lay_out_sentences(&sample.story, story);
-                self.lay_out_sentences(&sample.question, question);
-            } else {
-                self.align_to_end(&sample.story, story);
-                self.align_to_end(&sample.question, question);
-            }
+            lay_out(self, &sample.story, story);
+            lay_out(self, &sample.question, question);
         }
         Split { images, labels: samples.iter().map(|sample| self.number(sample.answer).into()).collect() }
     }
@@ -209,9 +198,8 @@ impl<'t> Vocabulary<'t> {
     /// Lays out sentences, last one first, dropping those that do not fit.
     fn lay_out_sentences(&self, words: &[&str], bytes: &mut [u8]) {
         let sentences = words.split(|word| !is_word(word)).filter(|sentence| !sentence.is_empty());
-        let sentences: Vec<&[&str]> = sentences.collect();
         let places = bytes.chunks_exact_mut(SENTENCE_LENGTH as usize).take(SENTENCES as usize);
-        for (bytes, sentence) in places.zip(sentences.into_iter().rev()) {
+        for (bytes, sentence) in places.zip(sentences.rev()) {
             for (byte, word) in bytes.iter_mut().zip(sentence) {
                 *byte = self.number(word);
             }

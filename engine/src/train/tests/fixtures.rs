@@ -19,7 +19,7 @@ use crate::train::learning::Learning;
 use crate::train::progress::Progress;
 use crate::train::proof::Proof;
 use crate::train::settings::{JobSettings, TrainingLimits};
-use crate::train::{Edges, Event, NoMeter, RunRequest, Stopped, Witness, empty_record};
+use crate::train::{Edges, Event, NoMeter, RunRequest, Stopped, Witness, empty_record, learn};
 use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer};
 use crate::training::Segments;
 
@@ -240,12 +240,7 @@ impl TrainingTest {
             let proof = edges.witness.is_some().then(Proof::new);
             let mut learning = Learning::new(&mut record, &job, &mut trainer, &mut progress, &mut edges);
             learning.proof = proof;
-            learning.train(&settings.limits, 2).await?;
-            if settings.measure_further {
-                learning.measure(&mut PeakMeter::new(&backend)).await?;
-            }
-            learning.end_lap().await?;
-            learning.prove().await?;
+            learn(&mut learning, &workload, &settings, &mut PeakMeter::new(&backend)).await?;
             Ok(std::mem::take(&mut learning.warnings))
         });
         record.timeline = progress.timeline(&edges);
