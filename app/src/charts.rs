@@ -30,10 +30,10 @@ pub fn curve(points: &[CurvePoint], value: impl Fn(&CurvePoint) -> f64) -> Vec<(
     thin_curve(points, usize::MAX).iter().map(|point| (point.training_seconds, value(point))).collect()
 }
 
-/// Creates a series from its name in files, its title on the page, the label at its end, and its points.
-fn series(name: &str, title: &str, label: String, look: Look, points: &[(f64, f64)]) -> Series {
+/// Creates a series from its name in files, its title on the page, its latest value, and its points.
+fn series(name: &str, title: &str, latest: String, look: Look, points: &[(f64, f64)]) -> Series {
     let points = points.iter().copied().map(Point::from).collect();
-    Series { label, ..Series::new(title, look, vec![Strand::named(name, points)]) }
+    Series { latest, ..Series::new(title, look, vec![Strand::named(name, points)]) }
 }
 
 impl ChartContent {
@@ -57,8 +57,8 @@ impl ChartContent {
             }
             _ => t!(chart_no_training).to_owned(),
         };
-        let label = points.last().map(|point| loss(point.1)).unwrap_or_default();
-        let training = series("training", t!(chart_training), label, Look::Line(0), &points);
+        let latest = points.last().map(|point| loss(point.1)).unwrap_or_default();
+        let training = series("training", t!(chart_training), latest, Look::Line(0), &points);
         Self::over_seconds(messages::chart_loss, &description, vec![training], false)
     }
 
@@ -71,20 +71,15 @@ impl ChartContent {
     ) -> Self {
         let points = curve(training, |point| point.accuracy);
         let tested: Vec<_> = tests.iter().map(|test| (test.training_seconds, test.accuracy)).collect();
-        let label = |name: &str, points: &[(f64, f64)]| {
-            points.last().map(|last| format!("{name} {}", tenths(last.1))).unwrap_or_default()
-        };
-        let (training_label, test_label) = (label(t!(chart_training), &points), label(t!(chart_test), &tested));
-        let description = match (training_label.as_str(), test_label.as_str()) {
-            ("", _) => t!(chart_no_training).to_owned(),
-            (training, "") => training.to_owned(),
-            (training, test) => format!("{training}, {test}"),
-        };
+        let latest = |points: &[(f64, f64)]| points.last().map(|last| tenths(last.1)).unwrap_or_default();
+        let training = series("training", t!(chart_training), latest(&points), Look::Line(0), &points);
+        let test = series("test", t!(chart_test), latest(&tested), Look::Marked(1), &tested);
+        let said = |of: &Series| (!of.latest.is_empty()).then(|| format!("{} {}", of.name, of.latest));
+        let said: Vec<String> = [&training, &test].into_iter().filter_map(said).collect();
+        let description = if points.is_empty() { t!(chart_no_training).to_owned() } else { said.join(", ") };
         let title = t!(chart_published);
         let published = beside.map(|beside| &beside.curve).filter(|curve| !curve.is_empty());
-        let published = published.map(|points| series("published", title, title.to_owned(), Look::Ideal, points));
-        let training = series("training", t!(chart_training), training_label, Look::Line(0), &points);
-        let test = series("test", t!(chart_test), test_label, Look::Marked(1), &tested);
+        let published = published.map(|points| series("published", title, String::new(), Look::Ideal, points));
         let all = published.into_iter().chain([training, test]).collect();
         let mut content = Self::over_seconds(messages::chart_accuracy, &description, all, true);
         let ends_at = beside.filter(|beside| beside.learning.curve.is_none());
@@ -122,10 +117,10 @@ impl ChartContent {
         };
         let description = format!("{}.", curves.iter().filter_map(end).collect::<Vec<_>>().join("; "));
         let look = if is_share { Look::Marked } else { Look::Line };
-        let all = curves.iter().enumerate().map(|(number, (name, points))| {
-            let title = title_of(name);
-            series(name, &title, title.clone(), look(number), points)
-        });
+        let all = curves
+            .iter()
+            .enumerate()
+            .map(|(number, (name, points))| series(name, &title_of(name), String::new(), look(number), points));
         Self::over_seconds(title, &description, all.collect(), is_share)
     }
 

@@ -2,11 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::look::{pattern, patterns};
 use super::scale::{Scale, ScaleSteps};
-use super::{Bar, Bars, Chart, Guide, GuidePlace, Look, Plot, Point, Series, Strand, path};
+use super::{Chart, Guide, GuidePlace, Look, Plot, Point, Series, Strand, path};
 
-/// Space to the right of the axes, if there are no labels.
+/// Space to the right of the axes.
 const RIGHT: f64 = 12.0;
 /// Space above the axes, and with text there.
 const TOP: f64 = 14.0;
@@ -23,13 +22,6 @@ const CAP: f64 = 3.5;
 /// Radius of the pointer target of a link.
 const REACH: f64 = 12.0;
 
-const BAR_ROW: f64 = 40.0;
-const BAR_HEIGHT: f64 = 15.0;
-/// Space to the right of the longest bar, for its value.
-const VALUE_WIDTH: f64 = 96.0;
-/// Number of letters that fit above a bar.
-const MAX_BAR_LETTERS: usize = 66;
-
 const LEGEND_ROW: f64 = 18.0;
 /// Width of the line sample before a name.
 const SAMPLE_WIDTH: f64 = 34.0;
@@ -37,21 +29,12 @@ const SAMPLE_WIDTH: f64 = 34.0;
 const LEGEND_LETTER: f64 = 6.6;
 const LEGEND_GAP: f64 = 14.0;
 
-/// Gap between the end of a curve and its label.
-const LABEL_GAP: f64 = 10.0;
-/// Width of a letter of a label. Digits are wider than the average letter, hence the margin.
-const LABEL_LETTER: f64 = 7.8;
-const LABEL_MARGIN: f64 = 8.0;
-const LABEL_ROW: f64 = 16.0;
-/// Largest share of a chart's width for labels to the right of its curves.
-const MAX_LABEL_SHARE: f64 = 0.35;
-
 impl Chart {
     /// Draws the chart with this width, and returns its height. The ids of its parts begin with `id`.
     pub fn draw(&self, width: f64, id: &str) -> (f64, Markup) {
         match self {
             Self::Plot(plot) => plot.draw(width),
-            Self::Bars(bars) => draw_bars(bars, width, id),
+            Self::Bars(bars) => bars.draw(width, id),
         }
     }
 }
@@ -72,16 +55,8 @@ impl Plot {
     }
 
     fn draw(&self, width: f64) -> (f64, Markup) {
-        let labels = self.labels();
-        let longest = labels.iter().map(|(_, text, _)| letters(text)).fold(0.0, f64::max) * LABEL_LETTER;
-        let has_legend = labels.is_empty() || longest > width * MAX_LABEL_SHARE;
-        let right = if has_legend { RIGHT } else { LABEL_GAP + longest + LABEL_MARGIN };
-        let frame = Frame::of(self, width, right);
-        let (height, names) = if has_legend {
-            legend(&self.entries(), width, self.height)
-        } else {
-            (self.height, labels_beside(&labels, &frame))
-        };
+        let frame = Frame::of(self, width);
+        let (height, legend) = legend(&self.entries(), width, self.height);
         let content = html! {
             (self.axes(&frame))
             @for (guide, value) in self.levels() {
@@ -90,7 +65,7 @@ impl Plot {
             }
             @for series in &self.series { (series_of(series, &frame)) }
             @for guide in &self.guides { (vertical_guide(guide, &frame)) }
-            (names)
+            (legend)
         };
         (height, content)
     }
@@ -133,14 +108,6 @@ impl Plot {
         })
     }
 
-    /// Returns the labels of horizontal guides and of the ends of curves.
-    fn labels(&self) -> Vec<EndLabel<'_>> {
-        let curves = self.series.iter().filter(|series| !series.label.is_empty());
-        let curves = curves.filter_map(|of| Some((of.look.class(), of.label.as_str(), of.points().last()?.y)));
-        let levels = self.levels().map(|(guide, value)| (guide.class.to_owned(), guide.label.as_str(), value));
-        levels.chain(curves).collect()
-    }
-
     fn entries(&self) -> Vec<LegendEntry> {
         let levels = self.levels().map(|(guide, _)| LegendEntry {
             name: guide.label.clone(),
@@ -149,10 +116,9 @@ impl Plot {
         });
         let series = self.series.iter().filter(|series| series.points().next().is_some());
         let series = series.filter_map(|series| {
-            let name = if series.label.is_empty() { &series.name } else { &series.label };
+            let name = format!("{} {}", series.name, series.latest).trim().to_owned();
             let sample = html! { (series.look.line("M0 0H26")) (series.look.mark(13.0, 0.0)) };
-            let entry = LegendEntry { name: name.clone(), class: series.look.class(), sample };
-            (!name.is_empty()).then_some(entry)
+            (!name.is_empty()).then(|| LegendEntry { name, class: series.look.class(), sample })
         });
         levels.chain(series).collect()
     }
@@ -169,8 +135,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// Creates the frame of a plot with this width and this space on the right.
-    fn of(plot: &Plot, width: f64, right: f64) -> Self {
+    fn of(plot: &Plot, width: f64) -> Self {
         let (mut across, mut up) = (Vec::new(), Vec::new());
         for series in &plot.series {
             for point in series.points() {
@@ -193,7 +158,7 @@ impl Frame {
         let below = if plot.x.name.is_empty() { BELOW } else { BELOW_WITH_NAME };
         Self {
             left,
-            right: (width - right).max(left + 80.0),
+            right: (width - RIGHT).max(left + 80.0),
             top: if has_text { TOP_WITH_TEXT } else { TOP },
             bottom: plot.height - below,
             x,
@@ -301,37 +266,8 @@ fn vertical_guide(guide: &Guide, frame: &Frame) -> Markup {
     }
 }
 
-/// Class, text and value of a label to the right of the axes.
-type EndLabel<'a> = (String, &'a str, f64);
-
-fn labels_beside(labels: &[EndLabel<'_>], frame: &Frame) -> Markup {
-    let mut heights: Vec<f64> = labels.iter().map(|(.., value)| frame.y(*value) + 4.0).collect();
-    spread(&mut heights, LABEL_ROW, frame.top, frame.bottom);
-    html! {
-        @for ((class, text, _), y) in labels.iter().zip(heights) {
-            text class={ "label " (class) } x=(n(frame.right + LABEL_GAP)) y=(n(y)) { (text) }
-        }
-    }
-}
-
-/// Moves label positions at least `gap` apart and keeps them within the ends.
-fn spread(positions: &mut [f64], gap: f64, top: f64, bottom: f64) {
-    let mut order: Vec<usize> = (0..positions.len()).collect();
-    order.sort_by(|&a, &b| positions[a].total_cmp(&positions[b]));
-    let mut least = top;
-    for &i in &order {
-        positions[i] = positions[i].max(least);
-        least = positions[i] + gap;
-    }
-    let mut most = bottom;
-    for &i in order.iter().rev() {
-        positions[i] = positions[i].min(most);
-        most = positions[i] - gap;
-    }
-}
-
 /// Formats a coordinate with one decimal.
-fn n(value: f64) -> String {
+pub(super) fn n(value: f64) -> String {
     format!("{value:.1}")
 }
 
@@ -339,64 +275,16 @@ fn letters(text: &str) -> f64 {
     text.chars().count() as f64
 }
 
-fn draw_bars(bars: &Bars, width: f64, id: &str) -> (f64, Markup) {
-    let longest = bars.rows.iter().map(Bar::sum).fold(f64::MIN_POSITIVE, f64::max);
-    let scale = (width - VALUE_WIDTH) / longest;
-    let top = bars.rows.len() as f64 * BAR_ROW + 6.0;
-    let has_legend = bars.parts.len() > 1;
-    let entries = if has_legend { bar_entries(bars, id) } else { Vec::new() };
-    let (height, legend) = legend(&entries, width, top);
-    let content = html! {
-        (patterns(id))
-        @for (number, row) in bars.rows.iter().enumerate() {
-            @let top = number as f64 * BAR_ROW;
-            text class="name" x="0" y=(n(top + 14.0)) { (cut(&row.name, MAX_BAR_LETTERS)) title { (row.name) } }
-            @for (part, x, width) in segments(row, scale) {
-                rect x=(n(x)) y=(n(top + 20.0)) width=(n(width)) height=(BAR_HEIGHT) class="bar"
-                    fill=(format!("url(#{})", pattern(id, part))) {
-                    @if has_legend { title { (bars.parts[part]) ": " ((bars.show)(row.values[part].unwrap_or(0.0))) } }
-                }
-            }
-            text class="tick" x=(n(row.sum() * scale + 6.0)) y=(n(top + 32.0)) { ((bars.show)(row.sum())) }
-        }
-        (legend)
-    };
-    (height, content)
-}
-
-/// Returns each part of a bar with its start and width.
-fn segments(row: &Bar, scale: f64) -> Vec<(usize, f64, f64)> {
-    let mut x = 0.0;
-    let mut found = Vec::new();
-    for (part, value) in row.values.iter().enumerate() {
-        let width = value.unwrap_or(0.0) * scale;
-        if width > 0.0 {
-            found.push((part, x, width));
-        }
-        x += width;
-    }
-    found
-}
-
-fn bar_entries(bars: &Bars, id: &str) -> Vec<LegendEntry> {
-    let entry = |(number, name): (usize, &String)| LegendEntry {
-        name: name.clone(),
-        class: String::new(),
-        sample: html! { rect class="bar" y="-7" width="26" height="13" fill=(format!("url(#{})", pattern(id, number))) {} },
-    };
-    bars.parts.iter().enumerate().map(entry).collect()
-}
-
-struct LegendEntry {
-    name: String,
-    class: String,
+pub(super) struct LegendEntry {
+    pub(super) name: String,
+    pub(super) class: String,
     /// Sample drawn from (0, 0) to about (26, 0).
-    sample: Markup,
+    pub(super) sample: Markup,
 }
 
 /// Draws the legend below this height in as many columns as the longest name leaves room for, and returns the height of
 /// its end.
-fn legend(entries: &[LegendEntry], width: f64, top: f64) -> (f64, Markup) {
+pub(super) fn legend(entries: &[LegendEntry], width: f64, top: f64) -> (f64, Markup) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most hundreds")]
     let whole = |number: f64, least: f64| number.floor().max(least) as usize;
     let max_letters = |columns: usize| whole((width / columns as f64 - SAMPLE_WIDTH) / LEGEND_LETTER, 8.0);
@@ -420,7 +308,7 @@ fn legend(entries: &[LegendEntry], width: f64, top: f64) -> (f64, Markup) {
     (top + entries.len().div_ceil(columns) as f64 * LEGEND_ROW, content)
 }
 
-fn cut(name: &str, max: usize) -> String {
+pub(super) fn cut(name: &str, max: usize) -> String {
     if name.chars().count() <= max { name.to_owned() } else { name.chars().take(max - 1).chain(['…']).collect() }
 }
 
@@ -437,7 +325,7 @@ mod tests {
 
     #[test]
     fn lines_run_from_lower_left_to_upper_right() {
-        let frame = Frame::of(&example(&[(0.0, 0.0), (4.0, 2.0)]), 460.0, RIGHT);
+        let frame = Frame::of(&example(&[(0.0, 0.0), (4.0, 2.0)]), 460.0);
         let path = frame.path(&[Point::new(0.0, 0.0), Point::new(4.0, 2.0)]);
         assert_eq!(path, format!("M{:.1} 228.0L448.0 26.0", frame.left));
         assert_eq!(frame.path(&[]), "");
@@ -447,42 +335,28 @@ mod tests {
     fn overlapping_marks_are_omitted() {
         let mut crowded = example(&[(1.0, 1.0), (100.0, 2.0)]);
         crowded.x = crowded.x.marked((1..=100).map(f64::from).collect());
-        let frame = Frame::of(&crowded, 460.0, RIGHT);
+        let frame = Frame::of(&crowded, 460.0);
         let shown = marks_with_room(&frame);
         assert!(shown.len() > 5 && shown.len() < 40, "{}", shown.len());
         assert!(shown.windows(2).all(|pair| pair[1].0 - pair[0].0 > MARK_GAP), "{shown:?}");
     }
 
     #[test]
-    fn labels_are_at_the_ends_of_curves_if_there_is_room() {
+    fn guides_and_latest_values_are_in_the_legend() {
         let mut plot = example(&[(0.0, 0.0), (4.0, 2.0)]);
-        plot.series[0].label = "<curve> 2.0".to_owned();
+        plot.series[0].latest = "<2.0>".to_owned();
         plot.series[0].strands[0].link = Some("/runs/a".to_owned());
         plot.guides.push(Guide { class: "target", label: "target".to_owned(), place: GuidePlace::Y(1.0) });
-        let [wide, narrow] = [480.0, 150.0].map(|width| plot.svg(width, "a \"chart\""));
-        assert!(
-            wide.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"group\" aria-label=\"a &quot;chart")
-        );
-        assert!(wide.contains("class=\"label c0\"") && wide.contains(">&lt;curve&gt; 2.0</text>"), "{wide}");
-        assert!(
-            wide.contains("<line class=\"target\"") && wide.contains("<a class=\"point\" href=\"/runs/a\""),
-            "{wide}"
-        );
-        assert!(!narrow.contains("class=\"label") && narrow.contains("class=\"name\""), "{narrow}");
-    }
-
-    #[test]
-    fn separates_overlapping_labels_within_bounds() {
-        let mut positions = [95.0, 96.0, 20.0];
-        spread(&mut positions, 14.0, 8.0, 100.0);
-        assert_eq!(positions, [86.0, 100.0, 20.0]);
-    }
-
-    #[test]
-    fn bars_fill_the_width_with_their_parts() {
-        let segments = |values: [Option<f64>; 2]| segments(&Bar { name: String::new(), values: values.to_vec() }, 5.0);
-        assert_eq!(segments([Some(1.0), Some(3.0)]), [(0, 0.0, 5.0), (1, 5.0, 15.0)]);
-        assert_eq!(segments([Some(1.0), None]), [(0, 0.0, 5.0)]);
+        let svg = plot.svg(480.0, "a \"chart\"");
+        for part in [
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"group\" aria-label=\"a &quot;chart&quot;\"",
+            ">a &lt;2.0&gt;</text>",
+            ">target</text>",
+            "<line class=\"target\" x1=",
+            "<a class=\"point\" href=\"/runs/a\"",
+        ] {
+            assert!(svg.contains(part), "{part} is missing in {svg}");
+        }
     }
 
     #[test]

@@ -88,29 +88,6 @@ fn outline((count, turn, radii): (u32, f64, &[f64]), size: f64, x: f64, y: f64) 
     path((0..count).zip(radii.iter().cycle()).map(corner)) + "Z"
 }
 
-/// Number of patterns for the parts of a bar.
-const PARTS: usize = 5;
-
-/// Draws line patterns over the colors of parts. Their ids begin with the drawing's.
-pub(super) fn patterns(figure: &str) -> Markup {
-    const LINES: [&str; PARTS] =
-        ["", "M0 8L8 0M-2 2L2 -2M6 10L10 6", "M0 0L8 8M-2 6L2 10M6 -2L10 2", "M0 4H8", "M4 0V8"];
-    html! {
-        defs {
-            @for (number, lines) in LINES.iter().enumerate() {
-                pattern id=(pattern(figure, number)) class=(format!("c{number}")) width="8" height="8" patternUnits="userSpaceOnUse" {
-                    rect class="area" width="8" height="8" {}
-                    path class="hatch" d=(lines) {}
-                }
-            }
-        }
-    }
-}
-
-pub(super) fn pattern(figure: &str, number: usize) -> String {
-    format!("{figure}-part{}", number % PARTS)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -1,10 +1,12 @@
 //! Charts of the page and of reports: lines, marks, distributions and bars, drawn as SVG. Style sheets set the colors
 //! by class.
 
+mod bars;
 mod draw;
 mod look;
 mod scale;
 
+pub use bars::{Bar, Bars};
 pub use look::{Look, path};
 pub use scale::range_of;
 
@@ -63,8 +65,8 @@ pub struct Series {
     pub look: Look,
     /// Parts with the same look, for example one per seed.
     pub strands: Vec<Strand>,
-    /// Text at the end of the last strand, or below if the chart is narrow; empty if only the legend has its name.
-    pub label: String,
+    /// Latest value, which the legend shows after the name; may be empty.
+    pub latest: String,
 }
 
 #[derive(Clone, Debug)]
@@ -102,23 +104,6 @@ pub enum GuidePlace {
     Below(Point),
 }
 
-/// Horizontal bars that are divided into parts.
-#[derive(Clone, Debug)]
-pub struct Bars {
-    pub parts: Vec<String>,
-    pub unit: String,
-    /// Formats the sum of a bar.
-    pub show: fn(f64) -> String,
-    pub rows: Vec<Bar>,
-}
-
-#[derive(Clone, Debug)]
-pub struct Bar {
-    pub name: String,
-    /// Value of each part; absent if the part did not occur.
-    pub values: Vec<Option<f64>>,
-}
-
 impl AxisQuantity {
     pub fn new(name: &str, extent: Extent) -> Self {
         Self { name: name.to_owned(), extent, is_share: false, marks: Vec::new(), text: str::to_owned }
@@ -137,7 +122,7 @@ impl AxisQuantity {
 
 impl Series {
     pub fn new(name: impl Into<String>, look: Look, strands: Vec<Strand>) -> Self {
-        Self { name: name.into(), look, strands, label: String::new() }
+        Self { name: name.into(), look, strands, latest: String::new() }
     }
 
     pub fn points(&self) -> impl Iterator<Item = &Point> + Clone {
@@ -175,11 +160,5 @@ impl Plot {
 
     pub fn points(&self) -> impl Iterator<Item = &Point> {
         self.series.iter().flat_map(Series::points)
-    }
-}
-
-impl Bar {
-    pub fn sum(&self) -> f64 {
-        self.values.iter().flatten().sum()
     }
 }
