@@ -1,35 +1,34 @@
-//! Contents of throughput plots on logarithmic axes: a histogram and a scatter plot.
+//! Contents of throughput plots on logarithmic axes: a histogram, and a scatter plot whose points link to results.
 
 use results::api::{Distribution, RateBin, RunRow};
 use results::csv;
+use view::chart::{AxisQuantity, Extent, Guide, GuidePlace, Look, Plot, Point, Series, Strand};
 
-use crate::charts::ChartAxis;
+use crate::charts::{ChartContent, axis};
 use crate::side_by_side::distinct;
 use crate::words::language;
 use crate::{t, text};
 
-/// Formats a tick label: `0.5`, `20`, `1,500`, `20 k`.
-pub fn tick(rate: f64) -> String {
-    let short = |value: f64| language().number(&format!("{}", (value * 1e6).round() / 1e6));
-    match rate {
-        _ if rate >= 1e6 => format!("{} M", short(rate / 1e6)),
-        _ if rate >= 1e4 => format!("{} k", short(rate / 1e3)),
-        _ if rate >= 1e3 => {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "four digits")]
-            let whole = rate.round() as u64;
-            text::count(whole)
-        }
-        _ => short(rate),
-    }
+/// Histogram of the throughput of proven runs, with a run's own marked; `None` without runs.
+pub fn histogram(distribution: &Distribution, own: f64) -> Option<ChartContent> {
+    let bins = &distribution.bins;
+    bins.first().filter(|slowest| slowest.from > 0.0 && own > 0.0)?;
+    let column = |bin: &RateBin| Point { x: bin.from, y: bin.runs as f64, range: Some((bin.from, bin.to)) };
+    let (own_bins, others): (Vec<&RateBin>, Vec<&RateBin>) =
+        bins.iter().partition(|bin| (bin.from..bin.to).contains(&own));
+    let series = |class, bins: Vec<&RateBin>| {
+        Series::new("", Look::Columns(class), vec![Strand::of(bins.into_iter().map(column).collect())])
+    };
+    // The highest column fills the plot. The vertical axis counts runs, so its marks are whole numbers.
+    let most = bins.iter().map(|bin| bin.runs).max().unwrap_or(0);
+    let counts = axis(Extent::ToLargest).marked([0, most / 2, most].map(|runs| runs as f64).to_vec());
+    let plot = Plot::new(axis(Extent::Ratios), counts, vec![series("others", others), series("own", own_bins)]);
+    let guide = Guide { class: "own", label: t!(standing_this_run).to_owned(), place: GuidePlace::X(own) };
+    let plot = Plot { guides: vec![guide], height: 190.0, ..plot };
+    Some(ChartContent { plot, label: describe_distribution(distribution, own), value: text::rate })
 }
 
-/// Slowest and fastest rate of a plot; `None` without runs.
-pub fn ends(bins: &[RateBin], own: f64) -> Option<(f64, f64)> {
-    let (slowest, fastest) = (bins.first()?.from, bins.last()?.to);
-    (slowest > 0.0 && own > 0.0).then(|| (slowest.min(own), fastest.max(own)))
-}
-
-pub fn describe_distribution(distribution: &Distribution, own: f64) -> String {
+fn describe_distribution(distribution: &Distribution, own: f64) -> String {
     let bins = &distribution.bins;
     let (Some(first), Some(last)) = (bins.first(), bins.last()) else { return String::new() };
     let fullest = bins.iter().rev().max_by_key(|bin| bin.runs).unwrap_or(first);
@@ -81,27 +80,26 @@ pub fn points(rows: &[RunRow]) -> (Vec<ScatterPoint>, usize) {
     (points, without)
 }
 
-/// Returns the axes, or `None` for too few points: time to accuracy from left to right, and throughput upwards. They
-/// are logarithmic, because a phone and a server differ by a factor of thousands.
-pub fn axes(points: &[ScatterPoint], narrow: bool) -> Option<(ChartAxis, ChartAxis)> {
-    let axis = |value: fn(&ScatterPoint) -> f64, most| {
-        let values = points.iter().map(value);
-        let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(0.0, f64::max));
-        ChartAxis::logarithmic(low, high, most)
+/// Scatter plot of time to accuracy from left to right, and throughput upwards; `None` for too few points. The axes are
+/// logarithmic, because a phone and a server differ by a factor of thousands.
+pub fn scatter(points: &[ScatterPoint]) -> Option<ChartContent> {
+    let strand = |of: &&ScatterPoint| Strand {
+        link: Some(format!("/runs/{}", of.run_id)),
+        ..Strand::named(&of.said(), vec![Point::new(of.seconds_to_target, of.samples_per_second)])
     };
+    let series =
+        distinct(points.iter().map(|point| &point.backend)).into_iter().enumerate().map(|(number, backend)| {
+            let of_backend = points.iter().filter(|point| point.backend == *backend);
+            Series::new(backend, Look::Marks(number), of_backend.map(|of| strand(&of)).collect())
+        });
+    let times = AxisQuantity { text: |text| language().number(text) + " s", ..axis(Extent::Ratios) };
+    let plot = Plot { height: 300.0, ..Plot::new(times, axis(Extent::Ratios), series.collect()) };
+    let label = format!("{}. {}", t!(scatter_title), describe_points(points));
     // A single point shows no more than the table.
-    (points.len() > 1).then(|| {
-        let times = axis(|point| point.seconds_to_target, if narrow { 4 } else { 8 });
-        (times, axis(|point| point.samples_per_second, 5))
-    })
+    (points.len() > 1).then_some(ChartContent { plot, label, value: text::rate })
 }
 
-/// Distinct backends of the points, in order of appearance, which determines their colors.
-pub fn backends(points: &[ScatterPoint]) -> Vec<&str> {
-    distinct(points.iter().map(|point| point.backend.as_str()))
-}
-
-pub fn describe_points(points: &[ScatterPoint]) -> String {
+fn describe_points(points: &[ScatterPoint]) -> String {
     let fastest = points.iter().max_by(|a, b| a.samples_per_second.total_cmp(&b.samples_per_second));
     let soonest = points.iter().min_by(|a, b| a.seconds_to_target.total_cmp(&b.seconds_to_target));
     match (fastest, soonest) {
@@ -135,20 +133,6 @@ pub(crate) mod tests {
     ];
 
     #[test]
-    fn tick_labels_are_short() {
-        let texts = [0.5, 20.0, 1500.0, 20_000.0, 1_500_000.0, 1.2 * 10f64.powi(-1)].map(tick);
-        assert_eq!(texts, ["0.5", "20", "1,500", "20 k", "1.5 M", "0.12"]);
-    }
-
-    #[test]
-    fn axis_includes_all_bins_and_the_run() {
-        assert_eq!(ends(&BINS, 204.0), Some((100.0, 1050.0)));
-        assert_eq!(ends(&BINS, 5000.0), Some((100.0, 5000.0)));
-        assert_eq!(ends(&BINS, 10.0), Some((10.0, 1050.0)));
-        assert_eq!(ends(&[], 204.0), None);
-    }
-
-    #[test]
     fn describes_distribution_for_screen_readers() {
         let suite = Suite { name: "quick".to_owned(), version: 1 };
         let of = |bins: &[RateBin]| Distribution {
@@ -163,7 +147,13 @@ pub(crate) mod tests {
             "11 proven runs on 1 device between 100.0 and 1050 samples per second. The largest group (8) is between \
              200.0 and 210.0 samples per second. This run: 204.0."
         );
-        assert_eq!(describe_distribution(&of(&[]), 204.0), "");
+        assert!(histogram(&of(&[]), 204.0).is_none());
+        let drawn = histogram(&of(&BINS), 204.0).unwrap().plot.svg(400.0, "");
+        assert_eq!(
+            (drawn.matches("<rect").count(), drawn.matches("<g class=\"own\"><rect").count()),
+            (3, 1),
+            "{drawn}"
+        );
     }
 
     pub(crate) fn row(run_id: &str, device: &str, rate: Option<f64>, seconds: Option<f64>) -> RunRow {
@@ -196,16 +186,14 @@ pub(crate) mod tests {
         ];
         let (points, without) = points(&rows);
         assert_eq!((points.len(), without), (2, 2));
-        assert_eq!(backends(&points), ["wgsl"]);
         assert!(points[0].said().starts_with("Example 1, wgsl: 900"), "{}", points[0].said());
         let table = points_csv(&points);
         assert!(table.ends_with("a,Example 1,wgsl,30,900\nb,\"Example, 2\",wgsl,0.5,90000\n"), "{table}");
         assert!(describe_points(&points).contains("The soonest: Example, 2"), "{}", describe_points(&points));
-        let (times, rates) = axes(&points, false).unwrap();
-        for point in &points {
-            assert!(times.low < point.seconds_to_target && point.seconds_to_target < times.high);
-            assert!(rates.low < point.samples_per_second && point.samples_per_second < rates.high);
-        }
-        assert_eq!(axes(&points[..1], true), None, "one point is no picture");
+        let drawn = scatter(&points).unwrap().plot.svg(400.0, "");
+        assert!(
+            drawn.contains("<g class=\"c0\"><a class=\"point\" href=\"/runs/a\" aria-label=\"Example 1, wgsl: 900")
+        );
+        assert!(scatter(&points[..1]).is_none(), "one point is no picture");
     }
 }

@@ -69,6 +69,16 @@ pub fn trimmed(value: f64, decimals: usize) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
+/// Formats a value for a table of unrounded values.
+pub fn brief(value: f64) -> String {
+    let decimals = match value.abs() {
+        100.0.. => 1,
+        1.0.. => 3,
+        _ => 6,
+    };
+    trimmed(value, decimals)
+}
+
 /// Formats a setting, such as a learning rate, with all its digits.
 pub fn plain(value: f64) -> String {
     if value != 0.0 && value.abs() < 1e-5 { format!("{value:e}") } else { value.to_string() }

@@ -97,7 +97,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("engine", &["results", "shaders"]),
     ("native-runner", &["engine", "results", "view", "data-sets"]),
     ("leaderboard", &["results", "engine", "view"]),
-    ("app", &["engine", "results", "training-worker"]),
+    ("app", &["engine", "results", "training-worker", "view"]),
     ("training-worker", &["engine", "results"]),
     ("browser-tests", &["results"]),
     ("xtask", &["data-sets"]),

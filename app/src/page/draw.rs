@@ -3,6 +3,7 @@
 use leptos::ev::PointerEvent;
 use leptos::html;
 use leptos::prelude::*;
+use view::chart::path;
 
 use super::language::kept;
 use crate::benchmark::Benchmark;
@@ -38,15 +39,9 @@ impl Picture {
 
     /// Returns the strokes as an SVG path.
     fn path(&self) -> String {
-        let mut path = String::new();
-        for stroke in &self.strokes {
-            for (command, (x, y)) in std::iter::once('M').chain(std::iter::repeat('L')).zip(stroke) {
-                path += &format!("{command}{x:.1} {y:.1}");
-            }
-            // A zero-length line with round caps is a dot.
-            path += "h0";
-        }
-        path
+        // A zero-length line with round caps is a dot.
+        let path = |stroke: &Vec<PenPoint>| path(stroke.iter().map(|&(x, y)| (x.into(), y.into()))) + "h0";
+        self.strokes.iter().map(path).collect()
     }
 }
 

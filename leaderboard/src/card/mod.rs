@@ -27,6 +27,8 @@ pub(crate) use pen::LOGO;
 use pen::{Letters, REGULAR, SEMI_BOLD};
 pub(crate) use words::{Card, CardWorkload};
 
+/// Card of the start page: its headline, and a falling loss curve.
+const START: &str = include_str!("start.svg");
 /// Maximum number of cards that are drawn at once. Each takes one core and 3 MB.
 const MAX_DRAWN_AT_ONCE: usize = 2;
 /// Maximum number of waiting requests, so that cards leave slots to other requests.
@@ -71,7 +73,7 @@ impl Cards {
     }
 
     pub(crate) async fn start_png(&self) -> Result<Bytes, ApiError> {
-        self.render(layout::start_svg()).await
+        self.render(START.to_owned()).await
     }
 
     async fn render(&self, svg: String) -> Result<Bytes, ApiError> {

@@ -151,12 +151,7 @@ impl Pen {
 }
 
 pub(super) fn path(points: &[(f32, f32)]) -> String {
-    let mut path = String::new();
-    for (place, (x, y)) in points.iter().enumerate() {
-        let letter = if place == 0 { 'M' } else { 'L' };
-        write!(path, "{letter}{x:.1} {y:.1}").expect("a string takes everything");
-    }
-    path
+    view::chart::path(points.iter().map(|&(x, y)| (x.into(), y.into())))
 }
 
 pub(super) const REGULAR: &[u8] = include_bytes!("font/Inter-Regular.ttf");

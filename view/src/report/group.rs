@@ -6,6 +6,7 @@ use results::statistics::median;
 use results::summary::{MINIMUM_WINDOWS, MeasuredWorkload};
 use results::{Departure, InputMode, Length, Outcome, Precision, RunRecord, Settings};
 
+use crate::chart::range_of;
 use crate::text;
 
 /// Text before Burn's addition to the processor's name; the number of threads is a separate setting.
@@ -285,11 +286,6 @@ impl<'a> Group<'a> {
     pub(crate) fn test_samples(&self) -> u32 {
         self.settings().test_samples
     }
-}
-
-/// Returns the lowest and the highest value, or `None` without values.
-pub(crate) fn range_of(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
-    values.into_iter().map(|value| (value, value)).reduce(|(low, high), (value, _)| (low.min(value), high.max(value)))
 }
 
 /// Returns the fields that differ between these groups, except those determined by the backend.

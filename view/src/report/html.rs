@@ -2,7 +2,6 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::report::draw;
 use crate::report::findings::Finding;
 use crate::report::plot::Figure;
 use crate::report::table::{Table, briefly, data_url};
@@ -142,6 +141,8 @@ fn slug(text: &str) -> String {
     text.chars().map(plain).collect()
 }
 
+/// Width of a figure in user units; it scales with the page.
+const FIGURE_WIDTH: f64 = 460.0;
 /// Largest number of rows of a sheet to show.
 const MAX_SHOWN_ROWS: usize = 60;
 
@@ -198,10 +199,17 @@ fn sheet_of(sheet: &Sheet, title: &str) -> Markup {
 
 fn figure_of(figure: &Figure, id: &str) -> Markup {
     let values = figure.sheet();
+    let (height, content) = figure.chart.draw(FIGURE_WIDTH, id);
+    let (title, description) = (format!("{id}-title"), format!("{id}-description"));
+    let view_box = format!("0 0 {FIGURE_WIDTH} {height}");
     html! {
         figure {
             figcaption { strong { (figure.title) } span { (figure.note) } }
-            (draw::figure(figure, id))
+            svg role="img" viewBox=(view_box) aria-labelledby=(title) aria-describedby=(description) {
+                title id=(title) { (figure.title) }
+                desc id=(description) { (figure.description()) }
+                (content)
+            }
             details {
                 summary { "Values" }
                 (sheet_of(&values, &figure.title))

@@ -8,7 +8,6 @@
 //! results ([`published`]) have separate names and are never mixed with groups.
 
 mod difference;
-mod draw;
 mod findings;
 mod group;
 mod html;
@@ -17,7 +16,6 @@ mod kernels;
 mod lines;
 mod plot;
 mod published;
-mod scale;
 mod sections;
 mod table;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::table::{Sheet, SheetCell};
-use crate::text::trimmed;
+use crate::text::brief;
 
 /// Characters that a data URL encodes: all except the unreserved ones of RFC 3986 and the comma.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b',');
@@ -22,14 +22,7 @@ pub(crate) fn briefly(value: &SheetCell) -> String {
         SheetCell::Text(text) => text.clone(),
         SheetCell::Whole(whole) => whole.to_string(),
         SheetCell::Flag(flag) => flag.to_string(),
-        SheetCell::Number(number) | SheetCell::Moment(number) => {
-            let decimals = match number.abs() {
-                100.0.. => 1,
-                1.0.. => 3,
-                _ => 6,
-            };
-            trimmed(*number, decimals)
-        }
+        SheetCell::Number(number) | SheetCell::Moment(number) => brief(*number),
     }
 }
 

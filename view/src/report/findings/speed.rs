@@ -122,7 +122,7 @@ fn compare_threads(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
     let ((fewest, base), others) = points.split_first()?;
     let ratios = others.iter().filter_map(|(threads, group)| Some((*threads, SpeedRatio::of(base, group)?)));
     let (threads, best) = ratios.max_by(|one, other| one.1.value.total_cmp(&other.1.value))?;
-    let name = |count: f64| counted(count, "thread");
+    let name = |count: f64| text::counted(count, "thread");
     let (most, least, times) = (name(threads), name(*fewest), text::times(best.value));
     let interval = best.interval_text();
     let sentence = match best.contrast {
@@ -145,10 +145,6 @@ fn compare_threads(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
     Some(Finding::new(best.contrast.into(), text, numbers))
 }
 
-fn counted(count: f64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1.0 { "" } else { "s" })
-}
-
 /// Returns the first two thread counts with little gain between them, and the gain.
 fn first_flat_step(points: &[(f64, &Group<'_>)]) -> Option<(f64, f64, f64)> {
     points.windows(2).find_map(|pair| {
@@ -167,7 +163,7 @@ fn compare_devices(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
     let points = line.counted_points();
     let ((fewest, base), (most, last)) = (points.first()?, points.get(1..)?.last()?);
     let ratio = SpeedRatio::of(base, last)?;
-    let name = |count: f64| counted(count, "device");
+    let name = |count: f64| text::counted(count, "device");
     let (axis, batch) = match line.same {
         Same::PerDevice(samples) => (SweepAxis::FedDevices, format!("{samples} samples per device")),
         _ => (SweepAxis::Devices, format!("batches of {} divided", base.settings().batch_size)),

@@ -2,8 +2,9 @@
 
 use results::summary::{MeasuredWorkload, thin_curve};
 
-use crate::report::group::{Group, labels, range_of};
-use crate::report::plot::{AxisQuantity, Extent, Figure, Look, Plot, Point, Series, Strand};
+use crate::chart::{AxisQuantity, Extent, Look, Plot, Point, Series, Strand, range_of};
+use crate::report::group::{Group, labels};
+use crate::report::plot::Figure;
 use crate::report::published::{Published, find_by_workload};
 
 /// Largest number of curves in a drawing.
@@ -57,8 +58,8 @@ fn series(
     look: fn(usize) -> Look,
     points: impl Fn(&MeasuredWorkload<'_>) -> Vec<Point>,
 ) -> Series {
-    let strand = |run: &MeasuredWorkload<'_>| Strand { name: format!("seed {}", run.seed()), points: points(run) };
-    Series { name: name.clone(), look: look(*number), strands: group.completed().map(strand).collect() }
+    let strand = |run: &MeasuredWorkload<'_>| Strand::named(&format!("seed {}", run.seed()), points(run));
+    Series::new(name, look(*number), group.completed().map(strand).collect())
 }
 
 pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
@@ -100,7 +101,7 @@ fn draw(
     let x = AxisQuantity::new(x, if in_decades { Extent::FittedDecades } else { Extent::FromZero });
     let title = format!("{} over {over}{part}", curve.title);
     let note = format!("{workload}. {}; a line for each seed.", curve.note);
-    Figure::of_plot(title, note, Plot { x, y: (curve.quantity)(), series })
+    Figure::of_plot(title, note, Plot::new(x, (curve.quantity)(), series))
 }
 
 /// Plots the seconds of training against the resulting accuracy.
@@ -122,7 +123,7 @@ pub(super) fn scatter(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
         let x = AxisQuantity::new("seconds of training", Extent::FittedDecades);
         let y = AxisQuantity::share("test accuracy", Extent::Errors);
         let note = format!("{workload}. One mark per run, at its last evaluation.{note}");
-        Figure::of_plot(format!("Time against accuracy{which}"), note, Plot { x, y, series })
+        Figure::of_plot(format!("Time against accuracy{which}"), note, Plot::new(x, y, series))
     };
     let note = " Hollow marks are published results from other hardware and years, after the same number of epochs \
                 (within 5 %); their times may include tests.";
@@ -137,14 +138,14 @@ fn published_series(rows: &[&Published]) -> Vec<Series> {
     Series::published(distinct.filter_map(|(_, row)| {
         let points = vec![Point::new(row.training_seconds()?, row.accuracy()?)];
         let name = format!("published: {}, {}", row.framework, row.device());
-        Some((name, Strand { name: row.citation.clone(), points }))
+        Some((name, Strand::named(&row.citation, points)))
     }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::plot::Drawing;
+    use crate::chart::Chart;
     use crate::report::testing::{MadeRun, with_groups};
 
     #[test]
@@ -154,7 +155,7 @@ mod tests {
         let titles: Vec<&str> = drawn.iter().map(|figure| figure.title.as_str()).collect();
         let kinds = ["Training loss over seconds", "Test accuracy over seconds"];
         assert_eq!(titles, [kinds, ["Training loss over epochs", "Test accuracy over epochs"]].concat());
-        let Drawing::Plot(plot) = &drawn[3].drawing else { panic!("curves are plots") };
+        let Chart::Plot(plot) = &drawn[3].chart else { panic!("curves are plots") };
         assert_eq!(plot.series[0].strands.len(), 2);
         assert_eq!(plot.series[0].strands[0].points[1].x, 2.0);
         let one_test = with_groups([MadeRun::new("caffe-mnist")], |groups| figures("caffe-mnist", groups));
@@ -164,7 +165,7 @@ mod tests {
     /// Returns the last plot of a run with this number of steps, in batches of 100.
     fn last_scatter(workload: &str, steps: u64) -> (String, Plot) {
         match with_groups([MadeRun::new(workload).steps(steps)], |groups| scatter(workload, groups)).pop() {
-            Some(Figure { note, drawing: Drawing::Plot(plot), .. }) => (note, plot),
+            Some(Figure { note, chart: Chart::Plot(plot), .. }) => (note, plot),
             other => panic!("{other:?}"),
         }
     }

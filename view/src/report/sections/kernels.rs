@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use results::kernels::{Entry, KernelFigures, KernelSuite, KernelSummary, Pass, Peak};
 
+use crate::chart::{AxisQuantity, Bar, Bars, Extent, Look, Plot, Point, Series, Strand};
 use crate::report::html::{ReportBlock, Section};
 use crate::report::input::GatheredRuns;
 use crate::report::kernels::{OnDevice, PublishedKernel, filter_pass, published, rate, reason, share, suites, title};
-use crate::report::plot::{AxisQuantity, Bar, Bars, Extent, Figure, Look, Plot, Point, Series, Strand};
+use crate::report::plot::Figure;
 use crate::report::table::{Table, hidden, number, shown, words};
 use crate::text;
 
@@ -141,14 +142,14 @@ fn series(devices: &[OnDevice<'_>], suite: KernelSuite, figure: fn(&Entry) -> Op
         let entries = device.entries(suite);
         for pass in Pass::ALL {
             let point = |entry: &Entry| Some(Point::new(entry.flops as f64 / GIGA, figure(entry)?));
-            let strand = |entry: &&Entry| Some(Strand { name: entry.size.clone(), points: vec![point(entry)?] });
+            let strand = |entry: &&Entry| Some(Strand::named(&entry.size, vec![point(entry)?]));
             let strands: Vec<Strand> = filter_pass(&entries, pass).iter().filter_map(strand).collect();
             if strands.is_empty() {
                 continue;
             }
             let on = if devices.len() > 1 { format!(" · {}", device.name) } else { String::new() };
             let name = format!("{}{on}", pass.title());
-            series.push(Series { name, look: Look::Marks(series.len()), strands });
+            series.push(Series::new(name, Look::Marks(series.len()), strands));
         }
     }
     series
@@ -161,7 +162,7 @@ fn operations() -> AxisQuantity {
 fn plot_shares(devices: &[OnDevice<'_>], suite: KernelSuite) -> Option<Figure> {
     let y = AxisQuantity::share("share of the measured peak", Extent::FromZero);
     let note = format!("{}. A mark for each measured entry.", suite.title());
-    let plot = Plot { x: operations(), y, series: series(devices, suite, share) };
+    let plot = Plot::new(operations(), y, series(devices, suite, share));
     Figure::of_plot("Share of the peak over operations".to_owned(), note, plot)
 }
 
@@ -177,7 +178,7 @@ fn plot_rates(devices: &[OnDevice<'_>], suite: KernelSuite) -> Option<Figure> {
         ""
     };
     let note = format!("{}. A mark for each measured entry.{remark}", suite.title());
-    let plot = Plot { x: operations(), y: AxisQuantity::new("GFLOP/s", Extent::Decades), series: all };
+    let plot = Plot::new(operations(), AxisQuantity::new("GFLOP/s", Extent::Decades), all);
     Figure::of_plot("Rate over operations".to_owned(), note, plot)
 }
 
@@ -189,7 +190,7 @@ fn published_series(entries: &[&Entry]) -> Vec<Series> {
     rows.retain(|(entry, _)| sizes.insert(&entry.size));
     Series::published(rows.into_iter().map(|(entry, row)| {
         let points = vec![Point::new(entry.flops as f64 / GIGA, row.flops_per_second() / GIGA)];
-        (format!("published: {}", row.hardware), Strand { name: entry.size.clone(), points })
+        (format!("published: {}", row.hardware), Strand::named(&entry.size, points))
     }))
 }
 

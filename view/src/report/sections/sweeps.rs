@@ -2,9 +2,10 @@
 
 use results::statistics::mean;
 
-use crate::report::group::{Group, SetupField, group_by_key, label, range_of, varying};
+use crate::chart::{AxisQuantity, Extent, Look, Plot, Point, Series, Strand, range_of};
+use crate::report::group::{Group, SetupField, group_by_key, label, varying};
 use crate::report::lines::{Same, Sweep, SweepAxis, lines};
-use crate::report::plot::{AxisQuantity, Extent, Figure, Look, Plot, Point, Series, Strand};
+use crate::report::plot::Figure;
 use crate::report::published::{Published, find_by_workload};
 use crate::text;
 
@@ -122,7 +123,7 @@ fn plot_quantity(
     let own = lines.iter().zip(names).enumerate().filter(|(_, (line, _))| is_told(line) || !any);
     let of_line = |(number, (line, name)): (usize, (&Sweep<'_, '_>, &String))| {
         let points = line.points.iter().filter_map(|(x, group)| (drawn.value)(*x, group)).collect();
-        Series { name: name.clone(), look: Look::Marked(number), strands: vec![Strand::of(points)] }
+        Series::new(name, Look::Marked(number), vec![Strand::of(points)])
     };
     let mut series: Vec<Series> = own.map(of_line).collect();
     series.retain(|series| series.points().next().is_some());
@@ -131,7 +132,7 @@ fn plot_quantity(
     let remark = if series.iter().any(|series| series.is_published()) { " Hollow marks are published." } else { "" };
     let title = format!("{} over {}", drawn.title, axis.title());
     let note = format!("{workload}.{}{remark}", drawn.ranges);
-    Figure::of_plot(title, note, Plot { x: across(axis, &series), y: (drawn.quantity)(), series })
+    Figure::of_plot(title, note, Plot::new(across(axis, &series), (drawn.quantity)(), series))
 }
 
 /// Returns the horizontal axis, with a mark at each value that was measured here.
@@ -157,20 +158,20 @@ fn speed_up(workload: &str, axis: SweepAxis, lines: &[Sweep<'_, '_>], names: &[S
         let range = |(low, high)| (low / base, high / base);
         let point = |rate: &Point| Point { x: rate.x, y: rate.y / base, range: rate.range.map(range) };
         let strands = vec![Strand::of(timed.iter().map(point).collect())];
-        Some(Series { name: name.clone(), look: Look::Marked(number), strands })
+        Some(Series::new(name, Look::Marked(number), strands))
     };
     let mut series: Vec<Series> = lines.iter().zip(names).enumerate().filter_map(of_line).collect();
     let counts = range_of(series.iter().flat_map(Series::points).map(|point| point.x));
     if let Some((fewest, most)) = counts.filter(|(fewest, most)| most > fewest) {
         let points = vec![Point::new(fewest, 1.0), Point::new(most, most / fewest)];
-        series.push(Series { name: "ideal".to_owned(), look: Look::Ideal, strands: vec![Strand::of(points)] });
+        series.push(Series::new("ideal", Look::Ideal, vec![Strand::of(points)]));
     }
     let note = format!(
         "{workload}. Throughput divided by the throughput with the fewest, if five windows count. Ranges are the \
          minimum and maximum over the seeds; for a single run, the 95 % interval of its windows."
     );
     let y = AxisQuantity::new("times as fast", Extent::FromZero);
-    Figure::of_plot(format!("Speed-up over {}", axis.title()), note, Plot { x: across(axis, &series), y, series })
+    Figure::of_plot(format!("Speed-up over {}", axis.title()), note, Plot::new(across(axis, &series), y, series))
 }
 
 /// Returns the published rows of one device that differ in the varied setting, at least two each, as series. Accuracies
@@ -188,7 +189,7 @@ fn published_series(workload: &str, axis: SweepAxis, drawn: &Drawn, groups: &[&G
         let mut points: Vec<Point> = rows.into_iter().map(|(point, _)| point).collect();
         points.sort_by(|one, other| one.x.total_cmp(&other.x));
         points.dedup_by(|later, first| later.x == first.x);
-        (points.len() > 1).then(|| (format!("published: {}", key.join(", ")), Strand { name, points }))
+        (points.len() > 1).then(|| (format!("published: {}", key.join(", ")), Strand::named(&name, points)))
     });
     Series::published(series.take(MAX_PUBLISHED))
 }
@@ -222,7 +223,7 @@ fn constant_settings(row: &Published, axis: SweepAxis) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::plot::Drawing;
+    use crate::chart::Chart;
     use crate::report::testing::{MadeRun, with_groups};
 
     fn made() -> MadeRun {
@@ -230,9 +231,9 @@ mod tests {
     }
 
     fn plots(runs: impl IntoIterator<Item = MadeRun>) -> Vec<(Figure, Plot)> {
-        let plot = |figure: Figure| match figure.drawing.clone() {
-            Drawing::Plot(plot) => (figure, plot),
-            Drawing::Bars(_) => panic!("sweeps are plots"),
+        let plot = |figure: Figure| match figure.chart.clone() {
+            Chart::Plot(plot) => (figure, plot),
+            Chart::Bars(_) => panic!("sweeps are plots"),
         };
         with_groups(runs, |groups| figures("resnet20-cifar10", groups)).into_iter().map(plot).collect()
     }

@@ -3,9 +3,10 @@
 use results::InputMode;
 
 use super::{curves, sweeps};
+use crate::chart::{Bar, Bars};
 use crate::report::group::{Group, PHASES, RunCost, SetupField, labels};
 use crate::report::html::{ReportBlock, Section};
-use crate::report::plot::{Bar, Bars, Figure};
+use crate::report::plot::Figure;
 use crate::report::published::{Published, find_by_workload};
 use crate::report::table::{Shown, Table, hidden, number, shown, words};
 use crate::text;
@@ -191,7 +192,7 @@ mod tests {
     use results::comparison::compare;
 
     use super::*;
-    use crate::report::plot::Drawing;
+    use crate::chart::Chart;
     use crate::report::testing::{MadeRun, with_groups};
     use crate::table::SheetCell;
 
@@ -204,9 +205,9 @@ mod tests {
     }
 
     fn bars_under(heading: &str, runs: impl IntoIterator<Item = MadeRun>) -> Vec<(String, Bars)> {
-        let bars = |figure: Figure| match figure.drawing {
-            Drawing::Bars(bars) => (figure.title, bars),
-            Drawing::Plot(_) => panic!("bars"),
+        let bars = |figure: Figure| match figure.chart {
+            Chart::Bars(bars) => (figure.title, bars),
+            Chart::Plot(_) => panic!("bars"),
         };
         match blocks_under(heading, runs).pop() {
             Some(ReportBlock::Figures(figures)) => figures.into_iter().map(bars).collect(),

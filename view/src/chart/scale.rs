@@ -1,26 +1,29 @@
 //! Scales of axes, with their marks.
 
-use crate::report::group::range_of;
-use crate::report::plot::{AxisQuantity, Extent};
+use super::{AxisQuantity, Extent};
 use crate::text;
 
 /// Smallest ratio of values that is shown in decades.
 const MIN_DECADES_RATIO: f64 = 12.0;
 /// Smallest ratio of distances to 1 that is shown in decades.
 const MIN_ERRORS_RATIO: f64 = 5.0;
-/// Maximum number of marks if twice and five times the powers of ten are also marked.
-const MAX_FINE_MARKS: usize = 7;
+/// Maximum number of marks of a logarithmic scale.
+const MAX_MARKS: usize = 7;
+/// Margin of [`Extent::Ratios`] outside the outermost values, as a factor.
+const MARGIN: f64 = 1.08;
+/// Minimum ratio of its ends, so that even a single column is narrow and has marks.
+const MIN_RATIO: f64 = 4.0;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Scale {
-    pub(crate) low: f64,
-    pub(crate) high: f64,
-    pub(crate) marks: Vec<Mark>,
-    pub(crate) steps: ScaleSteps,
+pub(super) struct Scale {
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) marks: Vec<Mark>,
+    pub(super) steps: ScaleSteps,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ScaleSteps {
+pub(super) enum ScaleSteps {
     Sums,
     /// Equal ratios.
     Decades,
@@ -29,36 +32,51 @@ pub(crate) enum ScaleSteps {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Mark {
-    pub(crate) value: f64,
-    pub(crate) text: String,
+pub(super) struct Mark {
+    pub(super) value: f64,
+    pub(super) text: String,
+}
+
+/// Returns the lowest and the highest value, or `None` without values.
+pub fn range_of(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    values.into_iter().map(|value| (value, value)).reduce(|(low, high), (value, _)| (low.min(value), high.max(value)))
 }
 
 impl Scale {
     /// Creates a scale for these values, with about `count` marks.
-    pub(crate) fn of(quantity: &AxisQuantity, values: impl Iterator<Item = f64>, count: u32) -> Self {
+    pub(super) fn of(quantity: &AxisQuantity, values: impl IntoIterator<Item = f64>, count: u32) -> Self {
         let range = range_of(values).filter(|(low, high)| low.is_finite() && high.is_finite());
         let (low, high) = range.unwrap_or((0.0, 1.0));
-        let in_decades = matches!(quantity.extent, Extent::Decades | Extent::FittedDecades)
-            && low > 0.0
-            && high / low >= MIN_DECADES_RATIO;
-        let is_near_one =
-            quantity.extent == Extent::Errors && high < 1.0 && (1.0 - low) / (1.0 - high) >= MIN_ERRORS_RATIO;
-        let mut scale = if is_near_one {
-            Self::of_errors(low, high)
-        } else if in_decades {
-            Self::logarithmic(low, high)
-        } else {
-            let from_zero = matches!(quantity.extent, Extent::FromZero | Extent::Decades) && low >= 0.0;
-            Self::linear(if from_zero { 0.0 } else { low }, high, count, quantity.is_share)
+        let in_decades = low > 0.0 && high / low >= MIN_DECADES_RATIO;
+        let is_near_one = high < 1.0 && (1.0 - low) / (1.0 - high) >= MIN_ERRORS_RATIO;
+        let is_share = quantity.is_share;
+        let mut scale = match quantity.extent {
+            Extent::Whole => Self::linear(0.0, 1.0, 5, true),
+            Extent::Errors if is_near_one => Self::of_errors(low, high),
+            Extent::Decades | Extent::FittedDecades if in_decades => Self::logarithmic(low, high),
+            Extent::Ratios if low > 0.0 => {
+                let wider = (MIN_RATIO / (high / low * MARGIN * MARGIN)).max(1.0).sqrt() * MARGIN;
+                Self::in_ratios(low / wider, high * wider)
+            }
+            Extent::FromZero | Extent::Decades | Extent::ToLargest if low >= 0.0 => {
+                Self::linear(0.0, high, count, is_share)
+            }
+            _ => Self::linear(low, high, count, is_share),
         };
         if !quantity.marks.is_empty() {
             scale.marks = quantity.marks.iter().map(|&value| Mark { value, text: short(value) }).collect();
-            if quantity.extent != Extent::FromZero && !in_decades {
+            if quantity.extent == Extent::FittedDecades && !in_decades {
                 // Given marks need no round ends, only some margin.
                 let air = ((high - low) * 0.06).max(f64::MIN_POSITIVE);
                 (scale.low, scale.high) = (low - air, high + air);
             }
+        }
+        if quantity.extent == Extent::ToLargest && high > 0.0 {
+            scale.high = high;
+            scale.marks.retain(|mark| mark.value <= high);
+        }
+        for mark in &mut scale.marks {
+            mark.text = (quantity.text)(&mark.text);
         }
         scale
     }
@@ -92,18 +110,27 @@ impl Scale {
         Self { low: first * step, high: last * step, marks: numbers.map(mark).collect(), steps: ScaleSteps::Sums }
     }
 
+    /// Creates a logarithmic scale that ends at 1, 2 or 5 times a power of ten.
     fn logarithmic(low: f64, high: f64) -> Self {
-        let (first, last) = (low.log10().floor(), high.log10().ceil());
-        let powers = (0..=30).map(|number| first + f64::from(number)).take_while(|power| *power <= last);
-        let all: Vec<f64> = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|factor| factor * 10f64.powf(power))).collect();
+        let all = multiples(low, high, &[1.0, 2.0, 5.0], 1);
         let begin = all.iter().copied().filter(|value| *value <= low * 1.000_001).fold(all[0], f64::max);
-        let end = all.iter().copied().filter(|value| *value >= high * 0.999_999).fold(f64::INFINITY, f64::min);
-        let inside: Vec<f64> = all.into_iter().filter(|value| (begin..=end).contains(value)).collect();
-        let is_power = |value: &f64| (value.log10() - value.log10().round()).abs() < 1e-9;
-        let marked: Vec<f64> =
-            if inside.len() <= MAX_FINE_MARKS { inside } else { inside.into_iter().filter(is_power).collect() };
+        let end = all.into_iter().filter(|value| *value >= high * 0.999_999).fold(f64::INFINITY, f64::min);
+        Self::in_ratios(begin, end)
+    }
+
+    /// Creates a logarithmic scale with these ends, and the finest marks that are few enough.
+    fn in_ratios(low: f64, high: f64) -> Self {
+        const FACTORS: [&[f64]; 3] =
+            [&[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0], &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0], &[1.0, 2.0, 5.0]];
+        let inside = |(factors, every): (&[f64], usize)| {
+            let mut marks = multiples(low, high, factors, every);
+            marks.retain(|mark| (low * 0.999_999..=high * 1.000_001).contains(mark));
+            Some(marks).filter(|marks| marks.len() <= MAX_MARKS)
+        };
+        let mut candidates = FACTORS.map(|factors| (factors, 1)).into_iter().chain((1..100).map(|n| (&[1.0][..], n)));
+        let marked = candidates.find_map(inside).unwrap_or_default();
         let marks = marked.into_iter().map(|value| Mark { value, text: short(value) }).collect();
-        Self { low: begin, high: end, marks, steps: ScaleSteps::Decades }
+        Self { low, high, marks, steps: ScaleSteps::Decades }
     }
 
     /// Creates a scale with 90 %, 99 % and 99.9 % at equal distances, and likewise for halves and fifths of the
@@ -119,7 +146,7 @@ impl Scale {
     }
 
     /// Returns the position of a value between the ends, 0 to 1.
-    pub(crate) fn share(&self, value: f64) -> f64 {
+    pub(super) fn share(&self, value: f64) -> f64 {
         let place = |value: f64| match self.steps {
             ScaleSteps::Sums => value,
             ScaleSteps::Decades => value.max(f64::MIN_POSITIVE).log10(),
@@ -128,6 +155,14 @@ impl Scale {
         let (low, high) = (place(self.low), place(self.high));
         if high > low { ((place(value) - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
     }
+}
+
+/// Returns these multiples of every so many powers of ten around two values.
+fn multiples(low: f64, high: f64, factors: &[f64], every: usize) -> Vec<f64> {
+    #[expect(clippy::cast_possible_truncation, reason = "exponents of ten")]
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let powers = (first..=last).step_by(every).map(|power| 10f64.powi(power));
+    powers.flat_map(|power| factors.iter().map(move |factor| factor * power)).collect()
 }
 
 /// Formats a setting or a power of ten as briefly as possible.
@@ -172,8 +207,8 @@ mod tests {
         let decades = AxisQuantity::new("batch", Extent::Decades);
         assert_eq!(texts(&decades, &[10.0, 10_000.0]), ["10", "100", "1000", "10 k"]);
         assert_eq!(texts(&decades, &[3.0, 60.0]), ["2", "5", "10", "20", "50", "100"]);
-        assert_eq!(Scale::of(&decades, [5.0, 40.0].into_iter(), 4).steps, ScaleSteps::Sums);
-        let scale = Scale::of(&decades, [10.0, 1000.0].into_iter(), 4);
+        assert_eq!(Scale::of(&decades, [5.0, 40.0], 4).steps, ScaleSteps::Sums);
+        let scale = Scale::of(&decades, [10.0, 1000.0], 4);
         assert_eq!((scale.share(10.0), scale.share(100.0), scale.share(1000.0)), (0.0, 0.5, 1.0));
     }
 
@@ -181,11 +216,11 @@ mod tests {
     fn shares_near_one_are_scaled_by_errors() {
         let accuracy = AxisQuantity::share("accuracy", Extent::Errors);
         assert_eq!(texts(&accuracy, &[0.603, 0.9905]), ["50 %", "80 %", "90 %", "95 %", "98 %", "99 %", "99.5 %"]);
-        let scale = Scale::of(&accuracy, [0.9, 0.999].into_iter(), 4);
+        let scale = Scale::of(&accuracy, [0.9, 0.999], 4);
         assert!((scale.share(0.99) - 0.5).abs() < 1e-9 && scale.share(0.9) == 0.0, "{scale:?}");
         // Close values, and values of 1, use a linear scale.
         for values in [[0.97, 0.98], [0.5, 1.0]] {
-            assert_eq!(Scale::of(&accuracy, values.into_iter(), 4).steps, ScaleSteps::Sums);
+            assert_eq!(Scale::of(&accuracy, values, 4).steps, ScaleSteps::Sums);
         }
     }
 
@@ -193,14 +228,35 @@ mod tests {
     fn sweeps_are_marked_at_their_values() {
         let batch = AxisQuantity::new("batch", Extent::FittedDecades).marked(vec![500.0, 50.0, 50.0, 5000.0]);
         assert_eq!(texts(&batch, &[50.0, 500.0, 5000.0]), ["50", "500", "5000"]);
-        let scale = Scale::of(&batch.clone().marked(vec![1.0, 2.0]), [1.0, 2.0].into_iter(), 4);
+        let scale = Scale::of(&batch.clone().marked(vec![1.0, 2.0]), [1.0, 2.0], 4);
         assert!(scale.low < 1.0 && scale.high > 2.0, "{scale:?}");
+    }
+
+    #[test]
+    fn ratios_have_a_margin_and_few_marks() {
+        let ratios = AxisQuantity::new("rate", Extent::Ratios);
+        assert_eq!(texts(&ratios, &[100.0, 10_000.0]), ["100", "200", "500", "1000", "2000", "5000", "10 k"]);
+        assert_eq!(texts(&ratios, &[2000.0, 2010.0]), ["1200", "1500", "2000", "2500", "3000", "4000"]);
+        for values in [[1e-3, 1e9], [1.0, 50.0], [90.0, 110.0], [7.0, 7.0]] {
+            let scale = Scale::of(&ratios, values, 4);
+            assert!(scale.low < values[0] && scale.high > values[1] && scale.high / scale.low > 3.99, "{scale:?}");
+            assert!((2..=MAX_MARKS).contains(&scale.marks.len()), "{scale:?}");
+        }
+    }
+
+    #[test]
+    fn scale_can_end_at_its_largest_value() {
+        let seconds = AxisQuantity { text: |text| format!("{text} s"), ..AxisQuantity::new("", Extent::ToLargest) };
+        assert_eq!(texts(&seconds, &[25.2]), ["0 s", "10 s", "20 s"]);
+        assert_eq!(Scale::of(&seconds, [25.2], 4).high, 25.2);
+        let whole = AxisQuantity::share("", Extent::Whole);
+        assert_eq!(texts(&whole, &[0.3]), ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]);
     }
 
     #[test]
     fn few_values_still_make_an_axis() {
         for values in [vec![], vec![0.0], vec![5.0], vec![0.98]] {
-            for extent in [Extent::FromZero, Extent::FittedDecades, Extent::Decades] {
+            for extent in [Extent::FromZero, Extent::ToLargest, Extent::FittedDecades, Extent::Decades] {
                 let scale = Scale::of(&AxisQuantity::new("x", extent), values.iter().copied(), 4);
                 assert!(scale.high > scale.low && scale.marks.len() >= 2, "{values:?} {extent:?} {scale:?}");
             }
