@@ -9,7 +9,7 @@ use results::{Departure, RunRecord};
 
 use super::chart::backend_curves;
 use super::choices::{contender_choices, left_out, options, wrong_address};
-use super::comparing::{ComparisonRun, ComparisonTask, USUAL_LENGTH};
+use super::comparing::{ComparisonTask, USUAL_LENGTH};
 use super::language::kept;
 use super::parts::{Sending, answered, explain, focus, go, list_items, load_kept, notice, save, send, table};
 use super::running::running;
@@ -17,7 +17,7 @@ use super::start::{notes_before_run, status};
 use super::state::{StartState, burn_progress, missing_data_sets};
 use crate::backend::{PageBackend, title};
 use crate::benchmark::RunStage;
-use crate::platform::{self, Automation, BrowserGpu, TaskReport, TaskState};
+use crate::platform::{self, Automation, BrowserGpu, TaskReport};
 use crate::route::COMPARE;
 use crate::side_by_side::RateBar;
 use crate::supplies::Arrival;
@@ -36,7 +36,7 @@ pub(super) fn compare_page() -> impl IntoView {
     let status = move || {
         let is_on = !matches!(stage.get(), RunStage::Ready | RunStage::Cancelled | RunStage::Finished);
         let of_the_run = if is_on { status(state) } else { String::new() };
-        state.comparing.status(&of_the_run)
+        state.comparing.task.with(|task| task.status(&of_the_run))
     };
     view! {
         <section class="sheet" aria-labelledby="compare-title">
@@ -53,14 +53,16 @@ pub(super) fn compare_page() -> impl IntoView {
 
 /// State of the comparison for automation scripts, including failed backends and the reasons.
 fn task_report(state: StartState) -> TaskReport {
-    let comparing = state.comparing;
-    let (state, sentence) = match (comparing.state(), state.wrong_address()) {
-        (TaskState::Ready, Some(sentence)) => (TaskState::Failed, sentence),
-        (state, _) => (state, String::new()),
+    let task = state.comparing.task.read();
+    let (state, sentence) = match state.benchmark.stage.get() {
+        _ if task.present().is_some() => ("running", None),
+        RunStage::Cancelled => ("cancelled", None),
+        _ if !task.is_empty() => ("finished", None),
+        _ => state.wrong_address().map_or(("ready", None), |sentence| ("failed", Some(sentence))),
     };
-    let ended = matches!(state, TaskState::Finished | TaskState::Cancelled);
-    let json = || words::in_english(|| ComparisonResults::of(comparing).json());
-    TaskReport { state, sentence, outcome: ended.then(json) }
+    let ended = matches!(state, "finished" | "cancelled");
+    let outcome = ended.then(|| words::in_english(|| ComparisonResults::of(&task).json()));
+    TaskReport { state, sentence: sentence.unwrap_or_default(), outcome }
 }
 
 fn device(gpu: &BrowserGpu) -> String {
@@ -124,22 +126,23 @@ fn controls(state: StartState) -> impl IntoView {
 
 /// Results, shown once the first backend has finished or failed.
 pub(super) fn results(state: StartState) -> impl IntoView {
-    let ComparisonRun { task, fetched, .. } = state.comparing;
+    let task = state.comparing.task;
+    let is_done = Memo::new(move |_| state.comparing.present().is_none());
     let heading = NodeRef::<html::H2>::new();
     // The Cancel button is gone; move keyboard focus to the results.
-    focus(heading, move || state.comparing.present().is_none());
-    let begun = Memo::new(move |_| task.with(Option::is_some) && !state.comparing.is_empty());
+    focus(heading, move || is_done.get());
+    let begun = Memo::new(move |_| !task.read().is_empty());
     let sentence = |(backend, arrival): (PageBackend, Arrival)| format!("{}: {}", backend.title(), arrival.sentence());
-    let fetched = move || list_items(fetched.get().into_iter().map(sentence).collect());
+    let fetched = move || list_items(task.read().fetched.iter().copied().map(sentence).collect());
     view! {
         <Show when=move || begun.get()>
             <section class="sheet" aria-labelledby="comparison-title">
                 <h2 id="comparison-title" tabindex="-1" node_ref=heading>{t!(compare_comparison)}</h2>
-                {move || of_networks(&ComparisonResults::of(state.comparing), state.comparing.present().is_none())}
-                <p class="note">{move || task.get().map(|task| explanation(&task.seeds))}</p>
+                {move || of_networks(&ComparisonResults::of(&task.read()), is_done.get())}
+                <p class="note">{move || explanation(&task.read().seeds)}</p>
                 <ul class="plain note" data-figure="fetched">{fetched}</ul>
-                {takeaway(state)}
-                <Show when=move || state.comparing.present().is_none()>{share_comparison(state.comparing)}</Show>
+                {takeaway(task)}
+                <Show when=move || is_done.get()>{share_comparison(task)}</Show>
             </section>
         </Show>
     }
@@ -240,24 +243,21 @@ impl ComparisonResults {
         Self { compared, records, refused }
     }
 
-    pub(super) fn of(comparing: ComparisonRun) -> Self {
-        let networks = comparing.task.with(|task| Some(task.as_ref()?.options.networks())).unwrap_or_default();
-        Self::new(&networks, comparing.records.get(), comparing.refused())
+    fn of(task: &ComparisonTask) -> Self {
+        Self::new(&task.networks(), task.records.clone(), task.refused())
     }
 
-    pub(super) fn json(&self) -> String {
+    fn json(&self) -> String {
         side_by_side::document(&self.compared, &self.records, &self.refused)
     }
 }
 
-fn takeaway(state: StartState) -> impl IntoView {
+fn takeaway(task: RwSignal<ComparisonTask>) -> impl IntoView {
     let said = RwSignal::new(String::new());
     // Downloads are always in English.
-    let gathered = move || words::in_english(|| untrack(|| ComparisonResults::of(state.comparing)));
+    let gathered = move || words::in_english(|| task.with_untracked(ComparisonResults::of));
     let copy_link = move |_| {
-        let address = state.comparing.task.with_untracked(|task| task.as_ref().map(ComparisonTask::address));
-        let Some(address) = address else { return };
-        let whole = format!("{}{address}", platform::origin());
+        let whole = format!("{}{}", platform::origin(), task.with_untracked(ComparisonTask::address));
         spawn_local(async move {
             said.set(match platform::copy(&whole).await {
                 Ok(()) => t!(common_copied).to_owned(),
@@ -290,14 +290,14 @@ fn files(gathered: impl Fn() -> ComparisonResults + Clone + 'static, said: RwSig
     }
 }
 
-pub(super) fn share_comparison(comparing: ComparisonRun) -> impl IntoView {
+fn share_comparison(task: RwSignal<ComparisonTask>) -> impl IntoView {
     let sharing = RwSignal::new(Sending::No);
     // Every retry sends the same key, so a lost response does not create a second comparison.
     let key = StoredValue::new(platform::random_word());
     let share = move || {
         // Shared comparisons are always in English.
-        let refused = untrack(|| words::in_english(|| comparing.refused()));
-        let shared = SharedComparison { records: comparing.records.get_untracked(), refused };
+        let refused = task.with_untracked(|task| words::in_english(|| task.refused()));
+        let shared = SharedComparison { records: task.with_untracked(|task| task.records.clone()), refused };
         let text = json::compact(&shared);
         send(sharing, async move {
             let accepted = platform::share_comparison(&text, &key.get_value()).await;

@@ -10,7 +10,7 @@ use super::parts::{answered, listed, load, load_kept, load_latest, notice, refus
 use super::places::{self, STANDINGS, bar_of, best_run, chip, client, largest, no_places, runs_and_submitters, vendor};
 use super::runs::{NETWORK, run_table};
 use super::side_by_side::compare_with;
-use crate::filters::{ChosenColumns, DEVICE, network, networks};
+use crate::filters::{DEVICE, RunColumn, network, networks};
 use crate::own_runs::OwnRuns;
 use crate::route::{DEVICES, LEADERBOARD, StoredKind, with_query};
 use crate::text::{self, capitalised};
@@ -57,7 +57,7 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
             {tax_list(&device.browser_taxes)}
             {history(&key)}
             <h3>{t!(device_latest)}</h3>
-            {run_table(recent, &[NETWORK], t!(device_latest), t!(leaderboard_none), ChosenColumns::default())}
+            {run_table(recent, &[NETWORK], t!(device_latest), t!(leaderboard_none), RunColumn::usual())}
             {compare_with(key.clone(), StoredKind::Device, None)}
             <div class="row">
                 <a class="button quiet" href=format!("{LEADERBOARD}?leaderboard=runs&{DEVICE}={key}")>

@@ -75,7 +75,7 @@ fn exports(chosen: RwSignal<Filters>) -> impl IntoView {
     let link = move |(format, title): (ExportFormat, &'static str)| {
         view! { <li><a href=move || query.with(|query| export(format, query)) data-format=format.name()>{title}</a></li> }
     };
-    let about = document("open-data").map(|of| view! { <li><a href=of.path()>{of.title()}</a></li> });
+    let about = document("open-data").map(|of| view! { <li><a href=of.path()>{of.title.text()}</a></li> });
     view! {
         <nav class="exports" aria-label=t!(exports_label)>
             <p class="note">{t!(exports_of_runs)}</p>

@@ -6,7 +6,7 @@ mod leaderboard;
 mod storage;
 mod worker;
 
-pub(crate) use automation::{Automation, TaskReport, TaskState};
+pub(crate) use automation::{Automation, TaskReport};
 pub(crate) use device::{
     BrowserGpu, HiddenTimer, PressureWatch, RunLock, WakeLock, ask_before_leaving, on_battery, probe,
 };
