@@ -15,9 +15,11 @@ use crate::{platform, t, text};
 
 /// A way on from an address that cannot be read, which the note of the main button explains.
 pub(super) fn wrong_address(state: StartState) -> impl IntoView {
+    // The settings that can be parsed.
+    let query = || RunOptions::from_right_pairs(platform::pairs(RunOptions::NAMES)).query();
     view! {
         <Show when=move || state.options.with(Result::is_err)>
-            <p><a class="button quiet" href=platform::address_of_right_settings()>{t!(settings_use_default)}</a></p>
+            <p><a class="button quiet" href=platform::path() + &query()>{t!(settings_use_default)}</a></p>
         </Show>
     }
 }

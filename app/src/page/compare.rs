@@ -12,6 +12,7 @@ use super::choices::{contender_choices, left_out, options, wrong_address};
 use super::comparing::{ComparisonTask, USUAL_LENGTH};
 use super::language::kept;
 use super::parts::{Sending, answered, explain, focus, go, list_items, load_kept, notice, save, send, table};
+use super::places::bar;
 use super::running::running;
 use super::start::{notes_before_run, status};
 use super::state::{StartState, burn_progress, missing_data_sets};
@@ -19,10 +20,10 @@ use crate::backend::{PageBackend, title};
 use crate::benchmark::RunStage;
 use crate::platform::{self, Automation, BrowserGpu, TaskReport};
 use crate::route::COMPARE;
-use crate::side_by_side::RateBar;
+use crate::side_by_side::{RateBar, distinct};
 use crate::supplies::Arrival;
 use crate::words::{PlainText, messages};
-use crate::{json, side_by_side, t, text, words};
+use crate::{charts, json, side_by_side, t, text, words};
 
 pub(super) fn compare_page() -> impl IntoView {
     let state = kept("compare", || {
@@ -173,24 +174,11 @@ fn of_networks(ComparisonResults { compared, records, .. }: &ComparisonResults, 
 }
 
 fn rate_bars(rows: &[Row]) -> Option<impl IntoView + use<>> {
-    let percent = |share: f64| format!("{:.2}%", share * 100.0);
-    let bar = |bar: RateBar| {
-        let interval = bar.interval.map(|[low, high]| {
-            view! { <span class="interval" style:left=percent(low) style:width=percent(high - low)></span> }
-        });
-        view! {
-            <li>
-                <span>{bar.title}</span>
-                <span class="track" aria-hidden="true">
-                    <span class="fill" style:width=percent(bar.length)></span>
-                    {interval}
-                </span>
-                <span>{bar.rate}{explain(bar.ratio)}</span>
-            </li>
-        }
-    };
     let bars = side_by_side::bars(rows);
-    (!bars.is_empty()).then(|| view! { <ul class="race">{bars.into_iter().map(bar).collect_view()}</ul> })
+    let one = |RateBar { title, rate, ratio, length, interval }: RateBar| {
+        view! { <li><span>{title}</span>{bar(length, interval)}<span>{rate}{explain(ratio)}</span></li> }
+    };
+    (!bars.is_empty()).then(|| view! { <ul class="race">{bars.into_iter().map(one).collect_view()}</ul> })
 }
 
 fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> impl IntoView + use<> {
@@ -201,8 +189,10 @@ fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> imp
     let heads = std::iter::once(t!(common_backend)).chain(side_by_side::COLUMNS.map(PlainText::text));
     let heads = heads.map(|title| view! { <th scope="col">{title}</th> }).collect_view();
     let rows = view! { <tbody>{comparison.rows.into_iter().map(row_of).collect_view()}</tbody> };
-    let accuracies = side_by_side::accuracy_curves(&comparison.workload, records);
-    let losses = side_by_side::loss_curves(&comparison.workload, records);
+    let accuracies = side_by_side::curves(&comparison.workload, records, |of| {
+        of.evaluations.iter().map(|test| (test.training_seconds, test.accuracy)).collect()
+    });
+    let losses = side_by_side::curves(&comparison.workload, records, |of| charts::curve(&of.curve, |point| point.loss));
     let has_curves = !losses.is_empty();
     let charts = || {
         let accuracies = backend_curves(messages::metric_accuracy, accuracies, true);
@@ -358,11 +348,12 @@ fn stored_comparison(stored: StoredComparison, deletion: Option<String>) -> impl
         let client = format!("{} {}, {}", client.name, client.version, client.operating_system);
         t!(comparison_lead, device, client, day = text::day(stored.submitted_unix_seconds))
     });
-    let networks = side_by_side::networks(&records);
+    let workloads = records.iter().flat_map(|record| &record.workloads);
+    let networks = distinct(workloads.map(|of| of.workload.clone()));
     let said = RwSignal::new(String::new());
     let shown = ComparisonResults::new(&networks, records.clone(), side_by_side::quoted(&refused));
     let tables = of_networks(&shown, true);
-    let explanation = explanation(&side_by_side::seeds(&records));
+    let explanation = explanation(&distinct(records.iter().map(|record| record.requested.seed)));
     let gathered = move || ComparisonResults::new(&networks, records.clone(), refused.clone());
     view! {
         <section class="sheet" aria-labelledby="comparison-title">

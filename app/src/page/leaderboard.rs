@@ -14,7 +14,7 @@ use crate::{platform, t, words};
 
 pub(super) fn leaderboard_page() -> impl IntoView {
     platform::set_title(t!(common_leaderboard));
-    let chosen = RwSignal::new(platform::filters_in_address());
+    let chosen = RwSignal::new(Filters::from_pairs(platform::pairs(Filters::names())));
     Effect::new(move |_| chosen.with(platform::keep_filters));
     let is_runs = Memo::new(move |_| chosen.with(Filters::tab) == LeaderboardTab::Runs);
     view! {

@@ -322,10 +322,10 @@ pub(super) fn chip((word, meaning): (&'static str, &'static str)) -> impl IntoVi
 /// Bar for a value, with a line over its interval. Both are shares of the largest value in the table.
 pub(super) fn bar(value: f64, interval: Option<(f64, f64)>) -> impl IntoView {
     let percent = |share: f64| format!("{:.2}%", 100.0 * share.clamp(0.0, 1.0));
-    let line = interval.map(|(low, high)| view! { <line x1=percent(low) x2=percent(high) y1="4" y2="4" /> });
+    let line = interval.map(|(low, high)| view! { <line x1=percent(low) x2=percent(high) y1="50%" y2="50%" /> });
     view! {
-        <svg class="rate-bar" aria-hidden="true" height="8">
-            <rect width=percent(value) y="1" height="6" rx="2" />
+        <svg class="rate-bar" aria-hidden="true">
+            <rect width=percent(value) y="12.5%" height="75%" rx="2" />
             {line}
         </svg>
     }
@@ -372,7 +372,8 @@ pub(super) fn client(kind: ClientKind) -> impl IntoView {
 
 /// Marks a device with a run from this browser.
 pub(super) fn own(runs: &OwnRuns, best_run_id: &str, name: Option<&str>) -> Option<impl IntoView + use<>> {
-    let is_own = runs.has_run(best_run_id) || name.is_some_and(|name| runs.has_device(name));
+    let is_own =
+        runs.has_run(best_run_id) || name.is_some_and(|name| runs.0.iter().any(|run| run.device.text() == name));
     is_own.then(|| view! { <span class="tier">{t!(leaderboard_you)}</span> })
 }
 

@@ -164,7 +164,6 @@ pub(super) fn notes_before_run() -> impl IntoView {
             if let Some(share) = watch.pressed_share() {
                 pressed.set(share >= PRESSED_SHARE);
             }
-            watch.restart();
         };
         Interval::new(PRESSURE_MILLISECONDS, look)
     });
