@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use results::api::{DeviceSource, FigureOfDevice, Standings, StandingsPlace, StandingsQuery, voices_missing};
 use results::{ClientKind, VENDORS};
 
-use super::parts::{MAX_ROWS, choice, listed, load_latest, show_more, table};
+use super::parts::{MAX_ROWS, choice, listed, load_latest, show_more, table, text_field};
 use super::runs::drop_down;
 use crate::filters::{CLASS, CLIENT, Filters, LeaderboardTab, List, PRECISION, SUITE, suite_networks};
 use crate::own_runs::OwnRuns;
@@ -48,7 +48,9 @@ pub(super) fn places(chosen: RwSignal<Filters>) -> impl IntoView {
     });
     view! {
         <Show when=move || has_filters.get()>{place_filters(chosen)}</Show>
-        <Show when=move || { lines.get().1 > 0 }>{search_field(search)}</Show>
+        <Show when=move || { lines.get().1 > 0 }>
+            {text_field(t!(leaderboard_search), "search", None, search, |text| text.trim().to_lowercase())}
+        </Show>
         {listed(loaded, move |of| of_tab(of, tab.get(), chosen.with_untracked(Filters::any_of_places), search))}
         {show_more(more, limit)}
     }
@@ -61,21 +63,6 @@ fn lines(standings: &Standings, tab: LeaderboardTab) -> (u64, u64) {
             table.map_or((0, 0), |table| (table.places.len() as u64, table.total))
         }
         _ => (standings.scores.places.len() as u64, standings.scores.total),
-    }
-}
-
-fn search_field(search: RwSignal<String>) -> impl IntoView {
-    view! {
-        <label class="claim search">
-            <span>{t!(leaderboard_search)}</span>
-            <input
-                type="search"
-                autocomplete="off"
-                spellcheck="false"
-                prop:value=move || search.get()
-                on:input=move |event| search.set(event_target_value(&event).trim().to_lowercase())
-            />
-        </label>
     }
 }
 
