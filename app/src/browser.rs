@@ -1,63 +1,44 @@
 //! Browser detection from the user-agent string, and advice if WebGPU is missing or the adapter is slow.
 
-use results::{Client, ClientKind};
+use results::{Client, ClientKind, UNKNOWN};
 
 use crate::t;
 
 /// Browser, as described in records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Browser {
-    pub family: Family,
+    /// Name in [`results::BROWSERS`], or [`UNKNOWN`].
+    pub family: &'static str,
     /// Major version, such as `142`; empty if the string has none.
     pub major: String,
-    pub system: System,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    Chrome,
-    Edge,
-    Firefox,
-    Opera,
-    Safari,
-    SamsungInternet,
-    Unknown,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum System {
-    Android,
-    Ios,
-    Linux,
-    MacOs,
-    Windows,
-    Unknown,
+    /// Name in [`results::SYSTEMS`], or [`UNKNOWN`].
+    pub system: &'static str,
 }
 
 /// Tokens in user-agent strings, the most specific ones first: browsers imitate each other.
-const FAMILIES: &[(&str, Family)] = &[
-    ("EdgA/", Family::Edge),
-    ("EdgiOS/", Family::Edge),
-    ("Edg/", Family::Edge),
-    ("OPR/", Family::Opera),
-    ("SamsungBrowser/", Family::SamsungInternet),
-    ("FxiOS/", Family::Firefox),
-    ("Firefox/", Family::Firefox),
-    ("CriOS/", Family::Chrome),
-    ("HeadlessChrome/", Family::Chrome),
-    ("Chrome/", Family::Chrome),
-    ("Version/", Family::Safari),
+const FAMILIES: &[(&str, &str)] = &[
+    ("EdgA/", "Edge"),
+    ("EdgiOS/", "Edge"),
+    ("Edg/", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("FxiOS/", "Firefox"),
+    ("Firefox/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("HeadlessChrome/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Version/", "Safari"),
 ];
 
 /// Tokens of operating systems, in the same order: Android also claims to be Linux.
-const SYSTEMS: &[(&str, System)] = &[
-    ("Android", System::Android),
-    ("iPhone", System::Ios),
-    ("iPad", System::Ios),
-    ("Windows", System::Windows),
-    ("Macintosh", System::MacOs),
-    ("Linux", System::Linux),
-    ("CrOS", System::Linux),
+const SYSTEMS: &[(&str, &str)] = &[
+    ("Android", "Android"),
+    ("iPhone", "iOS"),
+    ("iPad", "iOS"),
+    ("Windows", "Windows"),
+    ("Macintosh", "macOS"),
+    ("Linux", "Linux"),
+    ("CrOS", "Linux"),
 ];
 
 impl Browser {
@@ -67,23 +48,23 @@ impl Browser {
             let rest = text.split_once(word)?.1;
             Some((family, rest.chars().take_while(char::is_ascii_digit).collect::<String>()))
         });
-        let system = SYSTEMS.iter().find(|(word, _)| text.contains(word)).map_or(System::Unknown, |known| known.1);
-        let system = if system == System::MacOs && touch_points > 1 { System::Ios } else { system };
-        let (family, major) = found.unwrap_or((Family::Unknown, String::new()));
+        let system = SYSTEMS.iter().find(|(word, _)| text.contains(word)).map_or(UNKNOWN, |known| known.1);
+        let system = if system == "macOS" && touch_points > 1 { "iOS" } else { system };
+        let (family, major) = found.unwrap_or((UNKNOWN, String::new()));
         Self { family, major, system }
     }
 
     /// True for browsers with the settings of Chrome.
     fn is_chromium(&self) -> bool {
-        matches!(self.family, Family::Chrome | Family::Edge | Family::Opera)
+        matches!(self.family, "Chrome" | "Edge" | "Opera")
     }
 
     pub fn client(&self, logical_processors: Option<u32>) -> Client {
         Client {
             kind: ClientKind::Browser,
-            name: self.family.name().to_owned(),
+            name: self.family.to_owned(),
             version: if self.major.is_empty() { "unknown".to_owned() } else { self.major.clone() },
-            operating_system: self.system.name().to_owned(),
+            operating_system: self.system.to_owned(),
             logical_processors,
         }
     }
@@ -91,33 +72,12 @@ impl Browser {
     /// Title such as `Chrome 142 on Linux`, as far as known.
     pub fn title(&self) -> String {
         let Self { family, major, system } = self;
-        let name = if *family == Family::Unknown { t!(device_this_browser) } else { family.name() };
+        let name = if *family == UNKNOWN { t!(device_this_browser) } else { family };
         let version = if major.is_empty() { String::new() } else { format!(" {major}") };
-        match system {
-            System::Unknown => format!("{name}{version}"),
-            _ => t!(device_browser_on, browser = format!("{name}{version}"), system = system.name()),
-        }
+        let browser = format!("{name}{version}");
+        if *system == UNKNOWN { browser } else { t!(device_browser_on, browser, system) }
     }
 }
-
-results::names!(Family {
-    Chrome = "Chrome",
-    Edge = "Edge",
-    Firefox = "Firefox",
-    Opera = "Opera",
-    Safari = "Safari",
-    SamsungInternet = "Samsung Internet",
-    Unknown = "unknown"
-});
-
-results::names!(System {
-    Android = "Android",
-    Ios = "iOS",
-    Linux = "Linux",
-    MacOs = "macOS",
-    Windows = "Windows",
-    Unknown = "unknown"
-});
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GpuObstacle {
@@ -167,9 +127,9 @@ fn update(version: &str) -> String {
 pub fn advice_on_software(browser: &Browser) -> Vec<String> {
     let mut steps = match (browser.system, browser.family) {
         // Chrome falls back to this adapter if it does not trust the driver.
-        (System::Linux, _) if browser.is_chromium() => vec![update(LINUX_VERSIONS), dated(t!(advice_linux_unsafe))],
+        ("Linux", _) if browser.is_chromium() => vec![update(LINUX_VERSIONS), dated(t!(advice_linux_unsafe))],
         _ if browser.is_chromium() => texts([t!(advice_acceleration), t!(advice_driver_blocked)]),
-        (_, Family::Firefox) => texts([t!(advice_firefox_support)]),
+        (_, "Firefox") => texts([t!(advice_firefox_support)]),
         _ => vec![t!(advice_update_system).to_owned()],
     };
     steps.extend([dated(t!(advice_two_gpus)), t!(advice_native).to_owned()]);
@@ -183,8 +143,7 @@ const DISCRETE_OF_INTEL: [&str; 3] = ["gen-12-hp", "xe-hpg", "xe-2-hpg"];
 /// so only a battery distinguishes them.
 pub fn is_integrated(browser: &Browser, vendor: &str, architecture: &str, is_laptop: bool) -> bool {
     // Other devices have a single GPU.
-    let may_have_two = matches!(browser.system, System::Linux | System::Windows)
-        || browser.system == System::MacOs && vendor == "intel";
+    let may_have_two = matches!(browser.system, "Linux" | "Windows") || browser.system == "macOS" && vendor == "intel";
     may_have_two
         && match vendor {
             "intel" => !DISCRETE_OF_INTEL.contains(&architecture),
@@ -196,9 +155,9 @@ pub fn is_integrated(browser: &Browser, vendor: &str, architecture: &str, is_lap
 /// Steps to try if the browser offers the integrated GPU.
 pub fn advice_on_integrated(browser: &Browser) -> Vec<String> {
     let of_system = match browser.system {
-        System::Windows => Some(t!(advice_windows_faster)),
-        System::MacOs => Some(t!(advice_mac_faster)),
-        System::Linux => Some(t!(advice_linux_faster)),
+        "Windows" => Some(t!(advice_windows_faster)),
+        "macOS" => Some(t!(advice_mac_faster)),
+        "Linux" => Some(t!(advice_linux_faster)),
         _ => None,
     };
     let of_browser = browser.is_chromium().then(|| t!(advice_force_faster));
@@ -210,23 +169,23 @@ fn particular(browser: &Browser, obstacle: GpuObstacle) -> Vec<String> {
     let or_chrome = || t!(advice_chrome).to_owned();
     match (browser.system, browser.family) {
         // Every browser on these devices uses Safari's engine.
-        (System::Ios, _) => vec![update("iOS 26"), dated(t!(advice_ios_18))],
-        (System::Android, family) if browser.is_chromium() || family == Family::SamsungInternet => {
+        ("iOS", _) => vec![update("iOS 26"), dated(t!(advice_ios_18))],
+        ("Android", family) if browser.is_chromium() || family == "Samsung Internet" => {
             vec![update("Chrome 121, Android 12")]
         }
-        (System::Android, _) => vec![or_chrome()],
-        (System::Linux, _) if browser.is_chromium() => {
+        ("Android", _) => vec![or_chrome()],
+        ("Linux", _) if browser.is_chromium() => {
             let others = texts([t!(advice_linux_unsafe), t!(advice_linux_vulkaninfo), t!(advice_acceleration)]);
             [vec![update(LINUX_VERSIONS)], others].concat()
         }
-        (System::Linux, Family::Firefox) => vec![dated(t!(advice_linux_firefox)), or_chrome()],
+        ("Linux", "Firefox") => vec![dated(t!(advice_linux_firefox)), or_chrome()],
         _ if browser.is_chromium() && obstacle == GpuObstacle::NoAdapter => {
             texts([t!(advice_acceleration), t!(advice_driver_blocked)])
         }
         _ if browser.is_chromium() => vec![update("Chrome 113")],
-        (System::Windows, Family::Firefox) => vec![update("Firefox 141")],
-        (_, Family::Firefox) => vec![update("Firefox 147"), or_chrome()],
-        (_, Family::Safari) => vec![update("Safari 26"), or_chrome()],
+        ("Windows", "Firefox") => vec![update("Firefox 141")],
+        (_, "Firefox") => vec![update("Firefox 147"), or_chrome()],
+        (_, "Safari") => vec![update("Safari 26"), or_chrome()],
         _ => vec![t!(advice_current).to_owned()],
     }
 }
@@ -243,9 +202,9 @@ mod tests {
 
     #[test]
     fn leaderboard_filters_by_every_family_and_system() {
-        let with_unknown = |known: &[&'static str]| [known, &[results::UNKNOWN]].concat();
-        assert_eq!(Family::ALL.map(Family::name).to_vec(), with_unknown(&results::BROWSERS));
-        assert_eq!(BTreeSet::from(System::ALL.map(System::name)), BTreeSet::from_iter(with_unknown(&results::SYSTEMS)));
+        let names = |tokens: &[(&str, &'static str)]| tokens.iter().map(|(_, name)| *name).collect::<BTreeSet<_>>();
+        assert_eq!(names(FAMILIES), BTreeSet::from(results::BROWSERS));
+        assert_eq!(names(SYSTEMS), BTreeSet::from(results::SYSTEMS));
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Documents of the repository that are pages of the site: `/docs/NAME`. The hook that renders them reads the same list
 //! (`app/hooks/src/documents.rs`).
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::{json, words};
+use crate::json;
+use crate::words::Said;
 
 /// Name of the page's `<meta>` with the URL of the list of fragments, which are in the same folder.
 pub const META: &str = "gradmark-documents";
@@ -17,8 +17,8 @@ pub const AT_THE_END: [&str; 4] = ["methodology", "privacy", "open-data", "hosti
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct DocumentPage {
     pub name: String,
-    title: BTreeMap<String, String>,
-    about: BTreeMap<String, String>,
+    pub title: Said,
+    pub about: Said,
 }
 
 pub static ALL: LazyLock<Vec<DocumentPage>> =
@@ -29,14 +29,6 @@ pub fn document(name: &str) -> Option<&'static DocumentPage> {
 }
 
 impl DocumentPage {
-    pub fn title(&self) -> &str {
-        self.title.get(words::language().name()).map_or(&self.name, String::as_str)
-    }
-
-    pub fn about(&self) -> &str {
-        self.about.get(words::language().name()).map_or("", String::as_str)
-    }
-
     pub fn path(&self) -> String {
         format!("/docs/{}", self.name)
     }
@@ -69,10 +61,13 @@ mod tests {
         for one in ALL.iter() {
             assert_eq!(route(&one.path()), Route::Document(one.name.clone()));
             assert_eq!(document(&one.name), Some(one), "two documents are called {}", one.name);
-            for language in PageLanguage::ALL {
-                let said = |texts: &BTreeMap<String, String>| texts.get(language.name()).cloned().unwrap_or_default();
-                assert!(!said(&one.title).is_empty() && said(&one.about).ends_with('.'), "{one:?} in {language:?}");
+            for said in [&one.title, &one.about] {
+                let texts = serde_json::to_value(said).unwrap();
+                let is_said =
+                    |language: PageLanguage| texts[language.name()].as_str().is_some_and(|text| !text.is_empty());
+                assert!(PageLanguage::ALL.into_iter().all(is_said), "{texts}");
             }
+            assert!(one.about.text().ends_with('.'), "{one:?}");
         }
     }
 

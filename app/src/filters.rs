@@ -65,7 +65,7 @@ impl Filters {
             TAB => LeaderboardTab::named(value) != LeaderboardTab::Score,
             SINCE | UNTIL => Date::from_iso(value).is_some(),
             DEVICE => is_key(value),
-            COLUMNS => ChosenColumns::parse(value) != ChosenColumns::default(),
+            COLUMNS => parse_columns(value) != RunColumn::usual(),
             _ => List::named(name).is_some_and(|list| list.values().iter().skip(1).any(|(known, _)| *known == value)),
         };
         self.0.remove(name);
@@ -112,8 +112,15 @@ impl Filters {
         Precision::named(PRECISION.chosen(self)).unwrap_or_default()
     }
 
-    pub fn columns(&self) -> ChosenColumns {
-        self.get(COLUMNS).map(ChosenColumns::parse).unwrap_or_default()
+    pub fn columns(&self) -> Vec<RunColumn> {
+        parse_columns(self.get(COLUMNS).unwrap_or_default())
+    }
+
+    /// Adds or removes a column.
+    pub fn toggle(&mut self, column: RunColumn) {
+        let before = self.columns();
+        let after: Vec<_> = RunColumn::all().filter(|of| before.contains(of) != (*of == column)).collect();
+        self.set(COLUMNS, &columns_text(&after));
     }
 
     /// True if a filter of places is not at its default.
@@ -290,11 +297,21 @@ pub struct TableCell {
     pub tier: Option<Tier>,
 }
 
+impl PartialEq for RunColumn {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
 impl RunColumn {
     /// Returns the metrics and the columns that follow them.
     pub fn all() -> impl Iterator<Item = Self> {
         let others = [Self::BatchSize, Self::Precision, Self::Program, Self::Tier, Self::Day];
         METRICS.iter().map(Self::Figure).chain(others)
+    }
+
+    pub fn usual() -> Vec<Self> {
+        Self::all().filter(|column| column.about().2).collect()
     }
 
     /// Returns the name, the title, and true for columns shown by default.
@@ -358,44 +375,17 @@ impl RunColumn {
     }
 }
 
-/// Selected columns, as a bit set of indices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChosenColumns(u32);
-
-impl Default for ChosenColumns {
-    fn default() -> Self {
-        Self::of(|column| column.about().2)
-    }
+/// Parses the value in the URL. Unknown names are ignored; without a known name, the default columns are selected.
+fn parse_columns(value: &str) -> Vec<RunColumn> {
+    let names: Vec<&str> = value.split(',').collect();
+    let known: Vec<_> = RunColumn::all().filter(|column| names.contains(&column.name())).collect();
+    if known.is_empty() && value != NONE { RunColumn::usual() } else { known }
 }
 
-impl ChosenColumns {
-    fn of(chosen: impl Fn(RunColumn) -> bool) -> Self {
-        Self(RunColumn::all().enumerate().filter(|(_, column)| chosen(*column)).map(|(place, _)| 1 << place).sum())
-    }
-
-    pub fn chosen(self) -> impl Iterator<Item = RunColumn> {
-        RunColumn::all().enumerate().filter(move |(place, _)| self.has(*place)).map(|(_, column)| column)
-    }
-
-    pub fn has(self, place: usize) -> bool {
-        self.0 & (1 << place) != 0
-    }
-
-    pub fn toggled(self, place: usize) -> Self {
-        Self(self.0 ^ 1 << place)
-    }
-
-    /// Parses the value in the URL. Unknown names are ignored; without a known name, the default columns are selected.
-    pub fn parse(value: &str) -> Self {
-        let names: Vec<&str> = value.split(',').collect();
-        let chosen = Self::of(|column| names.contains(&column.name()));
-        if chosen.0 == 0 && value != NONE { Self::default() } else { chosen }
-    }
-
-    pub fn written(self) -> String {
-        let names: Vec<&str> = self.chosen().map(RunColumn::name).collect();
-        if names.is_empty() { NONE.to_owned() } else { names.join(",") }
-    }
+/// Formats columns for the URL.
+fn columns_text(columns: &[RunColumn]) -> String {
+    let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
+    if names.is_empty() { NONE.to_owned() } else { names.join(",") }
 }
 
 #[cfg(test)]
@@ -502,15 +492,21 @@ mod tests {
     fn columns_survive_round_trip_through_url() {
         let names: BTreeSet<&str> = RunColumn::all().map(RunColumn::name).collect();
         assert_eq!(names.len(), RunColumn::all().count(), "each has its own name");
-        assert!(names.len() <= u32::BITS as usize && !names.contains(NONE));
-        let mut columns = ChosenColumns::default();
-        assert_eq!(columns.written(), "samples_per_second,accuracy,seconds_to_target,program,tier,day");
-        for place in 0..RunColumn::all().count() {
-            columns = columns.toggled(place);
-            assert_eq!(ChosenColumns::parse(&columns.written()), columns);
+        assert!(!names.contains(NONE));
+        let usual = columns_text(&RunColumn::usual());
+        assert_eq!(usual, "samples_per_second,accuracy,seconds_to_target,program,tier,day");
+        let mut filters = Filters::default();
+        for column in RunColumn::all() {
+            let before = filters.columns().contains(&column);
+            filters.toggle(column);
+            assert_eq!(filters.columns().contains(&column), !before, "{column:?}");
+            assert_eq!(Filters::from_pairs(filters.pairs()), filters);
         }
-        assert_eq!(ChosenColumns::parse("day,step_seconds_p50,price").written(), "step_seconds_p50,day");
-        assert_eq!(ChosenColumns::parse("none").chosen().count(), 0);
-        assert_eq!(ChosenColumns::parse("price"), ChosenColumns::default());
+        let mut none = Filters::default();
+        RunColumn::usual().into_iter().for_each(|column| none.toggle(column));
+        assert_eq!((none.columns().len(), none.get(COLUMNS)), (0, Some(NONE)));
+        let parsed = |value| columns_text(&parse_columns(value));
+        assert_eq!(parsed("day,step_seconds_p50,price"), "step_seconds_p50,day");
+        assert_eq!(parsed("price"), usual);
     }
 }

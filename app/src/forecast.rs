@@ -123,13 +123,10 @@ impl Forecast {
 
     fn remaining(&self) -> f64 {
         let after = (self.current + 1..self.networks.len()).map(|place| self.predict(place).total());
-        self.remaining_of_download() + self.remaining_of_current() + after.sum::<f64>()
-    }
-
-    fn remaining_of_download(&self) -> f64 {
         let began = self.phase.map_or(0.0, |(_, began)| began);
         let share = self.loaded.filter(|share| *share > 0.0 && *share < 1.0);
-        share.map_or(0.0, |share| (self.now - began) * (1.0 - share) / share)
+        let download = share.map_or(0.0, |share| (self.now - began) * (1.0 - share) / share);
+        download + self.remaining_of_current() + after.sum::<f64>()
     }
 
     fn remaining_of_current(&self) -> f64 {

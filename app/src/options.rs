@@ -376,9 +376,6 @@ fn positive(name: &str, value: &str) -> Result<NonZero<u32>, String> {
     Ok(NonZero::new(whole(name, value, 1, u32::MAX)?).unwrap_or(NonZero::<u32>::MIN))
 }
 
-/// Size of the large data sets on the GPU, bytes. Using the engine's list would make the page larger.
-const DATA_BYTES: [(&str, u64); 2] = [("mnist", 70_000 * 784), ("cifar10", 60_000 * 3072)];
-
 impl RunOptions {
     pub fn summary(&self) -> String {
         let networks = self.networks();
@@ -429,16 +426,13 @@ impl RunOptions {
         backend.chain(pairs).map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
     }
 
-    /// GPU memory of the largest network, estimated from its layers; `None` for the processor.
+    /// GPU memory of the largest network and its data, estimated from its layers; `None` for the processor.
     pub fn memory_bytes(&self) -> Option<u64> {
-        let networks = self.networks();
         let of = |name: &String| {
             let workload = engine::workload(name)?;
-            let of_network = workload.bytes_of_network(self.batch_size.unwrap_or(workload.batch_size)).ok()?;
-            let data = DATA_BYTES.iter().find(|(set, _)| *set == workload.data_set);
-            Some(of_network + data.map_or(0, |(_, bytes)| *bytes))
+            workload.bytes_of_layers(self.batch_size.unwrap_or(workload.batch_size)).ok()
         };
-        networks.iter().filter_map(of).max().filter(|_| self.backend.uses_webgpu())
+        self.networks().iter().filter_map(of).max().filter(|_| self.backend.uses_webgpu())
     }
 
     /// Cost of a run: its last duration in this browser, or else the maximum excluding checks and tests; downloads that
@@ -587,20 +581,6 @@ mod tests {
         for other in ["batch=8", "steps=3", "precision=f16", "backend=burn-wgpu", "without=f16"] {
             assert_ne!(pace(other), pace(""), "{other}");
         }
-    }
-
-    #[test]
-    fn memory_includes_layers_and_data() {
-        for make in engine::WORKLOADS {
-            let workload = make();
-            let options = RunOptions { workloads: vec![workload.name.to_owned()], ..RunOptions::default() };
-            let whole = workload.bytes_of_layers(workload.batch_size).unwrap();
-            let generated = engine::data_set(workload.data_set).unwrap().origin.is_always_generated();
-            // Stories are small, and no suite has networks with generated images.
-            let difference = whole - options.memory_bytes().unwrap();
-            assert!(generated || difference < 10_000_000, "{}: {difference} bytes are missing", workload.name);
-        }
-        assert_eq!(options("backend=burn-flex").memory_bytes(), None);
     }
 
     #[test]

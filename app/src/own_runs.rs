@@ -81,10 +81,6 @@ impl OwnRuns {
         self.0.iter().any(|run| run.uploaded.as_ref().is_some_and(|uploaded| uploaded.run_id == run_id))
     }
 
-    pub fn has_device(&self, name: &str) -> bool {
-        self.0.iter().any(|run| run.device.text() == name)
-    }
-
     /// Sum of the last durations of these networks with the same settings, if all are known.
     pub fn seconds(&self, networks: &[String], pace: &str) -> Option<f64> {
         let known = self.durations(networks, pace);

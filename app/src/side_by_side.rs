@@ -77,7 +77,7 @@ pub struct RateBar {
     pub ratio: Option<String>,
     pub length: f64,
     /// Ends of the 95 % interval of the ratio. The fastest backend has none.
-    pub interval: Option<[f64; 2]>,
+    pub interval: Option<(f64, f64)>,
 }
 
 /// Returns the bars of all backends with results, in row order. Empty unless at least two rates can be compared.
@@ -96,7 +96,7 @@ pub fn bars(rows: &[Row]) -> Vec<RateBar> {
             rate: rate(figures),
             ratio: ratio.map(rate_ratio),
             length: ratio.map_or(0.0, |ratio| ratio.value / longest),
-            interval: ratio.and_then(|ratio| ratio.interval).map(|of| [of.low / longest, of.high / longest]),
+            interval: ratio.and_then(|ratio| ratio.interval).map(|of| (of.low / longest, of.high / longest)),
         })
     };
     rows.iter().filter_map(bar).collect()
@@ -166,17 +166,12 @@ pub fn quoted(refused: &[Refused]) -> Vec<Refused> {
     refused.iter().map(quoted).collect()
 }
 
-/// Test accuracy over seconds of training: one curve per backend, from its first seed.
-pub fn accuracy_curves(workload: &str, records: &[RunRecord]) -> Vec<NamedCurve> {
-    curves(workload, records, |of| of.evaluations.iter().map(|test| (test.training_seconds, test.accuracy)).collect())
-}
-
-/// Training loss over seconds of training: one curve per backend, from its first seed.
-pub fn loss_curves(workload: &str, records: &[RunRecord]) -> Vec<NamedCurve> {
-    curves(workload, records, |of| crate::charts::curve(&of.curve, |point| point.loss))
-}
-
-fn curves(workload: &str, records: &[RunRecord], points: fn(&WorkloadRecord) -> Vec<(f64, f64)>) -> Vec<NamedCurve> {
+/// Returns a curve per backend, from its first seed.
+pub fn curves(
+    workload: &str,
+    records: &[RunRecord],
+    points: fn(&WorkloadRecord) -> Vec<(f64, f64)>,
+) -> Vec<NamedCurve> {
     let mut found: Vec<NamedCurve> = Vec::new();
     for record in records {
         let name = &record.device.backend;
@@ -187,14 +182,6 @@ fn curves(workload: &str, records: &[RunRecord], points: fn(&WorkloadRecord) -> 
         }
     }
     found
-}
-
-pub fn networks(records: &[RunRecord]) -> Vec<String> {
-    distinct(records.iter().flat_map(|record| &record.workloads).map(|of| of.workload.clone()))
-}
-
-pub fn seeds(records: &[RunRecord]) -> Vec<u32> {
-    distinct(records.iter().map(|record| record.requested.seed))
 }
 
 pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
@@ -345,7 +332,7 @@ mod tests {
         let rows = [completed("wgsl", fastest), completed("burn-wgpu", close), completed("burn-flex", short.clone())];
         let drawn = bars(&rows);
         assert_eq!(drawn.iter().map(|bar| bar.length).collect::<Vec<_>>(), [0.8, 0.9 / 1.25, 0.0]);
-        assert_eq!(drawn.iter().map(|bar| bar.interval).collect::<Vec<_>>(), [None, Some([0.8 / 1.25, 1.0]), None]);
+        assert_eq!(drawn.iter().map(|bar| bar.interval).collect::<Vec<_>>(), [None, Some((0.8 / 1.25, 1.0)), None]);
         assert_eq!((drawn[0].rate.as_str(), drawn[2].rate.as_str()), ("1000 samples/s", "too short to measure"));
         assert_eq!(bars(&rows[..1]), [], "a single bar has no comparison");
         assert_eq!(cells(Some(&short))[0].figure, "too short to measure");

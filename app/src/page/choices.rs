@@ -15,9 +15,11 @@ use crate::{platform, t, text};
 
 /// A way on from an address that cannot be read, which the note of the main button explains.
 pub(super) fn wrong_address(state: StartState) -> impl IntoView {
+    // The settings that can be parsed.
+    let query = || RunOptions::from_right_pairs(platform::pairs(RunOptions::NAMES)).query();
     view! {
         <Show when=move || state.options.with(Result::is_err)>
-            <p><a class="button quiet" href=platform::address_of_right_settings()>{t!(settings_use_default)}</a></p>
+            <p><a class="button quiet" href=platform::path() + &query()>{t!(settings_use_default)}</a></p>
         </Show>
     }
 }
@@ -208,19 +210,9 @@ fn setting(state: StartState, name: &'static str, title: &'static str, value: Fo
 }
 
 fn precision_choice(state: StartState) -> impl IntoView {
-    let now = untrack(|| state.option(|options| options.precision));
-    let option = |precision: Precision| {
-        let chosen = now.unwrap_or(Precision::F32) == precision;
-        view! { <option value=precision.name() selected=chosen>{precision.name()}</option> }
-    };
-    view! {
-        <label class="select">
-            <span>{t!(common_precision)}</span>
-            <select name="precision" on:change=move |event| set(state, "precision", &event_target_value(&event))>
-                {[Precision::F32, Precision::F16].map(option)}
-            </select>
-        </label>
-    }
+    let now = untrack(|| state.option(|options| options.precision)).unwrap_or(Precision::F32);
+    let offered = [Precision::F32, Precision::F16].map(|precision| (precision, precision.name().to_owned()));
+    select(t!(common_precision), offered.into(), now, move |chosen| set(state, "precision", chosen.name()))
 }
 
 fn set(state: StartState, name: &'static str, value: &str) {

@@ -9,20 +9,21 @@ use results::{Departure, RunRecord};
 
 use super::chart::backend_curves;
 use super::choices::{contender_choices, left_out, options, wrong_address};
-use super::comparing::{ComparisonRun, ComparisonTask, USUAL_LENGTH};
+use super::comparing::{ComparisonTask, USUAL_LENGTH};
 use super::language::kept;
 use super::parts::{Sending, answered, explain, focus, go, list_items, load_kept, notice, save, send, table};
+use super::places::bar;
 use super::running::running;
 use super::start::{notes_before_run, status};
 use super::state::{StartState, burn_progress, missing_data_sets};
 use crate::backend::{PageBackend, title};
 use crate::benchmark::RunStage;
-use crate::platform::{self, Automation, BrowserGpu, TaskReport, TaskState};
+use crate::platform::{self, Automation, BrowserGpu, TaskReport};
 use crate::route::COMPARE;
-use crate::side_by_side::RateBar;
+use crate::side_by_side::{RateBar, distinct};
 use crate::supplies::Arrival;
 use crate::words::{PlainText, messages};
-use crate::{json, side_by_side, t, text, words};
+use crate::{charts, json, side_by_side, t, text, words};
 
 pub(super) fn compare_page() -> impl IntoView {
     let state = kept("compare", || {
@@ -36,7 +37,7 @@ pub(super) fn compare_page() -> impl IntoView {
     let status = move || {
         let is_on = !matches!(stage.get(), RunStage::Ready | RunStage::Cancelled | RunStage::Finished);
         let of_the_run = if is_on { status(state) } else { String::new() };
-        state.comparing.status(&of_the_run)
+        state.comparing.task.with(|task| task.status(&of_the_run))
     };
     view! {
         <section class="sheet" aria-labelledby="compare-title">
@@ -53,14 +54,16 @@ pub(super) fn compare_page() -> impl IntoView {
 
 /// State of the comparison for automation scripts, including failed backends and the reasons.
 fn task_report(state: StartState) -> TaskReport {
-    let comparing = state.comparing;
-    let (state, sentence) = match (comparing.state(), state.wrong_address()) {
-        (TaskState::Ready, Some(sentence)) => (TaskState::Failed, sentence),
-        (state, _) => (state, String::new()),
+    let task = state.comparing.task.read();
+    let (state, sentence) = match state.benchmark.stage.get() {
+        _ if task.present().is_some() => ("running", None),
+        RunStage::Cancelled => ("cancelled", None),
+        _ if !task.is_empty() => ("finished", None),
+        _ => state.wrong_address().map_or(("ready", None), |sentence| ("failed", Some(sentence))),
     };
-    let ended = matches!(state, TaskState::Finished | TaskState::Cancelled);
-    let json = || words::in_english(|| ComparisonResults::of(comparing).json());
-    TaskReport { state, sentence, outcome: ended.then(json) }
+    let ended = matches!(state, "finished" | "cancelled");
+    let outcome = ended.then(|| words::in_english(|| ComparisonResults::of(&task).json()));
+    TaskReport { state, sentence: sentence.unwrap_or_default(), outcome }
 }
 
 fn device(gpu: &BrowserGpu) -> String {
@@ -124,22 +127,23 @@ fn controls(state: StartState) -> impl IntoView {
 
 /// Results, shown once the first backend has finished or failed.
 pub(super) fn results(state: StartState) -> impl IntoView {
-    let ComparisonRun { task, fetched, .. } = state.comparing;
+    let task = state.comparing.task;
+    let is_done = Memo::new(move |_| state.comparing.present().is_none());
     let heading = NodeRef::<html::H2>::new();
     // The Cancel button is gone; move keyboard focus to the results.
-    focus(heading, move || state.comparing.present().is_none());
-    let begun = Memo::new(move |_| task.with(Option::is_some) && !state.comparing.is_empty());
+    focus(heading, move || is_done.get());
+    let begun = Memo::new(move |_| !task.read().is_empty());
     let sentence = |(backend, arrival): (PageBackend, Arrival)| format!("{}: {}", backend.title(), arrival.sentence());
-    let fetched = move || list_items(fetched.get().into_iter().map(sentence).collect());
+    let fetched = move || list_items(task.read().fetched.iter().copied().map(sentence).collect());
     view! {
         <Show when=move || begun.get()>
             <section class="sheet" aria-labelledby="comparison-title">
                 <h2 id="comparison-title" tabindex="-1" node_ref=heading>{t!(compare_comparison)}</h2>
-                {move || of_networks(&ComparisonResults::of(state.comparing), state.comparing.present().is_none())}
-                <p class="note">{move || task.get().map(|task| explanation(&task.seeds))}</p>
+                {move || of_networks(&ComparisonResults::of(&task.read()), is_done.get())}
+                <p class="note">{move || explanation(&task.read().seeds)}</p>
                 <ul class="plain note" data-figure="fetched">{fetched}</ul>
-                {takeaway(state)}
-                <Show when=move || state.comparing.present().is_none()>{share_comparison(state.comparing)}</Show>
+                {takeaway(task)}
+                <Show when=move || is_done.get()>{share_comparison(task)}</Show>
             </section>
         </Show>
     }
@@ -170,24 +174,11 @@ fn of_networks(ComparisonResults { compared, records, .. }: &ComparisonResults, 
 }
 
 fn rate_bars(rows: &[Row]) -> Option<impl IntoView + use<>> {
-    let percent = |share: f64| format!("{:.2}%", share * 100.0);
-    let bar = |bar: RateBar| {
-        let interval = bar.interval.map(|[low, high]| {
-            view! { <span class="interval" style:left=percent(low) style:width=percent(high - low)></span> }
-        });
-        view! {
-            <li>
-                <span>{bar.title}</span>
-                <span class="track" aria-hidden="true">
-                    <span class="fill" style:width=percent(bar.length)></span>
-                    {interval}
-                </span>
-                <span>{bar.rate}{explain(bar.ratio)}</span>
-            </li>
-        }
-    };
     let bars = side_by_side::bars(rows);
-    (!bars.is_empty()).then(|| view! { <ul class="race">{bars.into_iter().map(bar).collect_view()}</ul> })
+    let one = |RateBar { title, rate, ratio, length, interval }: RateBar| {
+        view! { <li><span>{title}</span>{bar(length, interval)}<span>{rate}{explain(ratio)}</span></li> }
+    };
+    (!bars.is_empty()).then(|| view! { <ul class="race">{bars.into_iter().map(one).collect_view()}</ul> })
 }
 
 fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> impl IntoView + use<> {
@@ -198,8 +189,10 @@ fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> imp
     let heads = std::iter::once(t!(common_backend)).chain(side_by_side::COLUMNS.map(PlainText::text));
     let heads = heads.map(|title| view! { <th scope="col">{title}</th> }).collect_view();
     let rows = view! { <tbody>{comparison.rows.into_iter().map(row_of).collect_view()}</tbody> };
-    let accuracies = side_by_side::accuracy_curves(&comparison.workload, records);
-    let losses = side_by_side::loss_curves(&comparison.workload, records);
+    let accuracies = side_by_side::curves(&comparison.workload, records, |of| {
+        of.evaluations.iter().map(|test| (test.training_seconds, test.accuracy)).collect()
+    });
+    let losses = side_by_side::curves(&comparison.workload, records, |of| charts::curve(&of.curve, |point| point.loss));
     let has_curves = !losses.is_empty();
     let charts = || {
         let accuracies = backend_curves(messages::metric_accuracy, accuracies, true);
@@ -240,24 +233,21 @@ impl ComparisonResults {
         Self { compared, records, refused }
     }
 
-    pub(super) fn of(comparing: ComparisonRun) -> Self {
-        let networks = comparing.task.with(|task| Some(task.as_ref()?.options.networks())).unwrap_or_default();
-        Self::new(&networks, comparing.records.get(), comparing.refused())
+    fn of(task: &ComparisonTask) -> Self {
+        Self::new(&task.networks(), task.records.clone(), task.refused())
     }
 
-    pub(super) fn json(&self) -> String {
+    fn json(&self) -> String {
         side_by_side::document(&self.compared, &self.records, &self.refused)
     }
 }
 
-fn takeaway(state: StartState) -> impl IntoView {
+fn takeaway(task: RwSignal<ComparisonTask>) -> impl IntoView {
     let said = RwSignal::new(String::new());
     // Downloads are always in English.
-    let gathered = move || words::in_english(|| untrack(|| ComparisonResults::of(state.comparing)));
+    let gathered = move || words::in_english(|| task.with_untracked(ComparisonResults::of));
     let copy_link = move |_| {
-        let address = state.comparing.task.with_untracked(|task| task.as_ref().map(ComparisonTask::address));
-        let Some(address) = address else { return };
-        let whole = format!("{}{address}", platform::origin());
+        let whole = format!("{}{}", platform::origin(), task.with_untracked(ComparisonTask::address));
         spawn_local(async move {
             said.set(match platform::copy(&whole).await {
                 Ok(()) => t!(common_copied).to_owned(),
@@ -290,14 +280,14 @@ fn files(gathered: impl Fn() -> ComparisonResults + Clone + 'static, said: RwSig
     }
 }
 
-pub(super) fn share_comparison(comparing: ComparisonRun) -> impl IntoView {
+fn share_comparison(task: RwSignal<ComparisonTask>) -> impl IntoView {
     let sharing = RwSignal::new(Sending::No);
     // Every retry sends the same key, so a lost response does not create a second comparison.
     let key = StoredValue::new(platform::random_word());
     let share = move || {
         // Shared comparisons are always in English.
-        let refused = untrack(|| words::in_english(|| comparing.refused()));
-        let shared = SharedComparison { records: comparing.records.get_untracked(), refused };
+        let refused = task.with_untracked(|task| words::in_english(|| task.refused()));
+        let shared = SharedComparison { records: task.with_untracked(|task| task.records.clone()), refused };
         let text = json::compact(&shared);
         send(sharing, async move {
             let accepted = platform::share_comparison(&text, &key.get_value()).await;
@@ -358,11 +348,12 @@ fn stored_comparison(stored: StoredComparison, deletion: Option<String>) -> impl
         let client = format!("{} {}, {}", client.name, client.version, client.operating_system);
         t!(comparison_lead, device, client, day = text::day(stored.submitted_unix_seconds))
     });
-    let networks = side_by_side::networks(&records);
+    let workloads = records.iter().flat_map(|record| &record.workloads);
+    let networks = distinct(workloads.map(|of| of.workload.clone()));
     let said = RwSignal::new(String::new());
     let shown = ComparisonResults::new(&networks, records.clone(), side_by_side::quoted(&refused));
     let tables = of_networks(&shown, true);
-    let explanation = explanation(&side_by_side::seeds(&records));
+    let explanation = explanation(&distinct(records.iter().map(|record| record.requested.seed)));
     let gathered = move || ComparisonResults::new(&networks, records.clone(), refused.clone());
     view! {
         <section class="sheet" aria-labelledby="comparison-title">

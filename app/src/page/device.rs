@@ -6,11 +6,11 @@ use results::api::{
     Standings, StandingsPlace, StandingsQuery, Tier, voices_missing,
 };
 
-use super::parts::{answered, listed, load, load_kept, load_latest, notice, refusal, select, table};
+use super::parts::{answered, listed, load, load_kept, load_latest, notice, select, table};
 use super::places::{self, STANDINGS, bar_of, best_run, chip, client, largest, no_places, runs_and_submitters, vendor};
 use super::runs::{NETWORK, run_table};
 use super::side_by_side::compare_with;
-use crate::filters::{ChosenColumns, DEVICE, network, networks};
+use crate::filters::{DEVICE, RunColumn, network, networks};
 use crate::own_runs::OwnRuns;
 use crate::route::{DEVICES, LEADERBOARD, StoredKind, with_query};
 use crate::text::{self, capitalised};
@@ -55,9 +55,9 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
             <h2>{t!(device_figures)}</h2>
             {device_figures(figures, without_place)}
             {tax_list(&device.browser_taxes)}
-            {history(&key)}
+            {listed(load(format!("/api/v1/devices/{key}/history")), |found| history_table(found).into_any())}
             <h3>{t!(device_latest)}</h3>
-            {run_table(recent, &[NETWORK], t!(device_latest), t!(leaderboard_none), ChosenColumns::default())}
+            {run_table(recent, &[NETWORK], t!(device_latest), t!(leaderboard_none), RunColumn::usual())}
             {compare_with(key.clone(), StoredKind::Device, None)}
             <div class="row">
                 <a class="button quiet" href=format!("{LEADERBOARD}?leaderboard=runs&{DEVICE}={key}")>
@@ -168,16 +168,7 @@ fn row(line: CategoryFigure) -> impl IntoView {
     }
 }
 
-/// History of the category with the most runs on this device, whose key is URL-encoded; empty if no run is proven.
-fn history(key: &str) -> impl IntoView + use<> {
-    let loaded = load::<DeviceHistory>(format!("/api/v1/devices/{key}/history"));
-    move || match loaded.get() {
-        None => ().into_any(),
-        Some(Err(why)) => refusal(t!(leaderboard_not_shown, reason = why.to_string())),
-        Some(Ok(found)) => history_table(found).into_any(),
-    }
-}
-
+/// History of the category with the most runs on this device; empty if no run is proven.
 fn history_table(history: DeviceHistory) -> impl IntoView {
     let DeviceHistory { category, results, engine_versions, drivers, months, .. } = history;
     category.map(|category| {

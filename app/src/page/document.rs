@@ -14,7 +14,7 @@ use crate::words::{self, PageLanguage};
 
 pub(super) fn document_page(name: String) -> impl IntoView {
     let Some(document) = document(&name) else { return no_document().into_any() };
-    platform::set_title(document.title());
+    platform::set_title(document.title.text());
     let loaded = kept("document", || {
         let loaded = RwSignal::new(None::<Result<String, RequestError>>);
         spawn_local(async move { loaded.set(Some(platform::html_of(document).await)) });
@@ -24,7 +24,7 @@ pub(super) fn document_page(name: String) -> impl IntoView {
         (words::language() != PageLanguage::English).then(|| view! { <p class="note">{t!(documents_english)}</p> });
     let refused = |why: RequestError| {
         let refusal = refusal(t!(leaderboard_not_shown, reason = why.to_string()));
-        view! { <h1>{document.title()}</h1>{refusal} }.into_any()
+        view! { <h1>{document.title.text()}</h1>{refusal} }.into_any()
     };
     let shown = answered(loaded, refused, |html| article(html).into_any());
     view! {
@@ -64,8 +64,8 @@ pub(super) fn documents_page() -> impl IntoView {
     let listed = documents::ALL.iter().map(|document| {
         view! {
             <li>
-                <a href=document.path()>{document.title()}</a>
-                <span class="explain">{document.about()}</span>
+                <a href=document.path()>{document.title.text()}</a>
+                <span class="explain">{document.about.text()}</span>
             </li>
         }
     });
@@ -85,7 +85,7 @@ pub(super) fn documents_page() -> impl IntoView {
 
 pub(super) fn footer_links() -> impl IntoView {
     let named = AT_THE_END.into_iter().filter_map(document);
-    let named = named.map(|document| view! { <li><a href=document.path()>{document.title()}</a></li> });
+    let named = named.map(|document| view! { <li><a href=document.path()>{document.title.text()}</a></li> });
     view! {
         <nav aria-label=t!(documents_title)>
             <ul>

@@ -14,7 +14,7 @@ use crate::{platform, t, words};
 
 pub(super) fn leaderboard_page() -> impl IntoView {
     platform::set_title(t!(common_leaderboard));
-    let chosen = RwSignal::new(platform::filters_in_address());
+    let chosen = RwSignal::new(Filters::from_pairs(platform::pairs(Filters::names())));
     Effect::new(move |_| chosen.with(platform::keep_filters));
     let is_runs = Memo::new(move |_| chosen.with(Filters::tab) == LeaderboardTab::Runs);
     view! {
@@ -75,7 +75,7 @@ fn exports(chosen: RwSignal<Filters>) -> impl IntoView {
     let link = move |(format, title): (ExportFormat, &'static str)| {
         view! { <li><a href=move || query.with(|query| export(format, query)) data-format=format.name()>{title}</a></li> }
     };
-    let about = document("open-data").map(|of| view! { <li><a href=of.path()>{of.title()}</a></li> });
+    let about = document("open-data").map(|of| view! { <li><a href=of.path()>{of.title.text()}</a></li> });
     view! {
         <nav class="exports" aria-label=t!(exports_label)>
             <p class="note">{t!(exports_of_runs)}</p>

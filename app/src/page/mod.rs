@@ -47,7 +47,7 @@ pub fn mount() {
 
 fn whole_page() -> impl IntoView {
     // Default title, which most pages replace.
-    platform::set_whole_title(t!(start_page_title));
+    platform::document().set_title(t!(start_page_title));
     let view = match route(&platform::path()) {
         Route::Start => start::start_page().into_any(),
         Route::Compare => compare::compare_page().into_any(),

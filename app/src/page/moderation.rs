@@ -16,7 +16,8 @@ pub(super) fn moderation_page() -> impl IntoView {
     let loaded = load_latest::<ModerationLog>(move || {
         with_query("/api/v1/moderation", &ModerationQuery { limit: Some(limit.get()), offset: None })
     });
-    let more = Memo::new(move |_| loaded.with(|loaded| matches!(loaded, Some(Ok(log)) if has_more(log, limit.get()))));
+    let has_more = move |log: &ModerationLog| limit.get() < MAX_ROWS && log.total > log.entries.len() as u64;
+    let more = Memo::new(move |_| loaded.with(|loaded| matches!(loaded, Some(Ok(log)) if has_more(log))));
     view! {
         <section class="sheet" id="moderation">
             <h1>{t!(moderation_log)}</h1>
@@ -26,10 +27,6 @@ pub(super) fn moderation_page() -> impl IntoView {
             <div class="row"><a class="button quiet" href=LEADERBOARD>{t!(common_leaderboard)}</a></div>
         </section>
     }
-}
-
-fn has_more(log: &ModerationLog, limit: u32) -> bool {
-    limit < MAX_ROWS && log.total > log.entries.len() as u64
 }
 
 fn entries(log: ModerationLog) -> AnyView {

@@ -173,19 +173,29 @@ pub(super) fn report_copy(copied: impl Future<Output = Result<(), String>> + 'st
 
 /// Field for the name of the GPU, which its owner may enter.
 pub(super) fn claimed_name(claimed: RwSignal<String>) -> impl IntoView {
+    // Pasted text often contains invisible characters, which the leaderboard rejects.
+    let plain = |text: String| text.chars().filter(|c| results::is_plain(*c)).collect();
+    text_field(t!(start_claim), "text", Some("80"), claimed, plain)
+}
+
+/// Field for a text, which `clean` changes before it is stored.
+pub(super) fn text_field(
+    label: &'static str,
+    kind: &'static str,
+    max_length: Option<&'static str>,
+    value: RwSignal<String>,
+    clean: fn(String) -> String,
+) -> impl IntoView {
     view! {
-        <label class="claim">
-            <span>{t!(start_claim)}</span>
+        <label class="claim" class:search=kind == "search">
+            <span>{label}</span>
             <input
-                type="text"
-                maxlength="80"
+                type=kind
+                maxlength=max_length
                 autocomplete="off"
                 spellcheck="false"
-                prop:value=move || claimed.get()
-                on:input=move |event| {
-                    // Pasted text often contains invisible characters, which the leaderboard rejects.
-                    claimed.set(event_target_value(&event).chars().filter(|c| results::is_plain(*c)).collect());
-                }
+                prop:value=move || value.get()
+                on:input=move |event| value.set(clean(event_target_value(&event)))
             />
         </label>
     }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use results::api::{DeviceSource, FigureOfDevice, Standings, StandingsPlace, StandingsQuery, voices_missing};
 use results::{ClientKind, VENDORS};
 
-use super::parts::{MAX_ROWS, choice, listed, load_latest, show_more, table};
+use super::parts::{MAX_ROWS, choice, listed, load_latest, show_more, table, text_field};
 use super::runs::drop_down;
 use crate::filters::{CLASS, CLIENT, Filters, LeaderboardTab, List, PRECISION, SUITE, suite_networks};
 use crate::own_runs::OwnRuns;
@@ -48,7 +48,9 @@ pub(super) fn places(chosen: RwSignal<Filters>) -> impl IntoView {
     });
     view! {
         <Show when=move || has_filters.get()>{place_filters(chosen)}</Show>
-        <Show when=move || { lines.get().1 > 0 }>{search_field(search)}</Show>
+        <Show when=move || { lines.get().1 > 0 }>
+            {text_field(t!(leaderboard_search), "search", None, search, |text| text.trim().to_lowercase())}
+        </Show>
         {listed(loaded, move |of| of_tab(of, tab.get(), chosen.with_untracked(Filters::any_of_places), search))}
         {show_more(more, limit)}
     }
@@ -61,21 +63,6 @@ fn lines(standings: &Standings, tab: LeaderboardTab) -> (u64, u64) {
             table.map_or((0, 0), |table| (table.places.len() as u64, table.total))
         }
         _ => (standings.scores.places.len() as u64, standings.scores.total),
-    }
-}
-
-fn search_field(search: RwSignal<String>) -> impl IntoView {
-    view! {
-        <label class="claim search">
-            <span>{t!(leaderboard_search)}</span>
-            <input
-                type="search"
-                autocomplete="off"
-                spellcheck="false"
-                prop:value=move || search.get()
-                on:input=move |event| search.set(event_target_value(&event).trim().to_lowercase())
-            />
-        </label>
     }
 }
 
@@ -322,10 +309,10 @@ pub(super) fn chip((word, meaning): (&'static str, &'static str)) -> impl IntoVi
 /// Bar for a value, with a line over its interval. Both are shares of the largest value in the table.
 pub(super) fn bar(value: f64, interval: Option<(f64, f64)>) -> impl IntoView {
     let percent = |share: f64| format!("{:.2}%", 100.0 * share.clamp(0.0, 1.0));
-    let line = interval.map(|(low, high)| view! { <line x1=percent(low) x2=percent(high) y1="4" y2="4" /> });
+    let line = interval.map(|(low, high)| view! { <line x1=percent(low) x2=percent(high) y1="50%" y2="50%" /> });
     view! {
-        <svg class="rate-bar" aria-hidden="true" height="8">
-            <rect width=percent(value) y="1" height="6" rx="2" />
+        <svg class="rate-bar" aria-hidden="true">
+            <rect width=percent(value) y="12.5%" height="75%" rx="2" />
             {line}
         </svg>
     }
@@ -372,7 +359,8 @@ pub(super) fn client(kind: ClientKind) -> impl IntoView {
 
 /// Marks a device with a run from this browser.
 pub(super) fn own(runs: &OwnRuns, best_run_id: &str, name: Option<&str>) -> Option<impl IntoView + use<>> {
-    let is_own = runs.has_run(best_run_id) || name.is_some_and(|name| runs.has_device(name));
+    let is_own =
+        runs.has_run(best_run_id) || name.is_some_and(|name| runs.0.iter().any(|run| run.device.text() == name));
     is_own.then(|| view! { <span class="tier">{t!(leaderboard_you)}</span> })
 }
 

@@ -133,11 +133,7 @@ fn example_strip(examples: Arc<Examples>, answers: Memo<Vec<u16>>) -> impl IntoV
     let image = |(place, address): (usize, String)| {
         let example = move || answered.with(|answered: &Vec<Option<Example>>| answered.get(place).cloned().flatten());
         let is_right = move || example().map(|example| example.is_right);
-        let mark = move || match is_right() {
-            Some(true) => "✓",
-            Some(false) => "✗",
-            None => "",
-        };
+        let mark = move || is_right().map(|is_right| if is_right { "✓" } else { "✗" });
         let answer = move || example().map(|example| example.answer);
         let words = move || example().map(|example| example.words).unwrap_or_default();
         view! {

@@ -6,9 +6,7 @@ use results::api::{ListRuns, RunList, RunRow, RunSort};
 
 use super::parts::{LINK, explain, linked, listed, select, table};
 use super::plots::scatter;
-use crate::filters::{
-    COLUMNS, ChosenColumns, DEVICE, Filters, LISTS_OF_RUNS, List, RunColumn, SINCE, TableCell, UNTIL, order,
-};
+use crate::filters::{COLUMNS, DEVICE, Filters, LISTS_OF_RUNS, List, RunColumn, SINCE, TableCell, UNTIL, order};
 use crate::platform::{self, RequestError};
 use crate::route::with_query;
 use crate::words::{PlainText, messages};
@@ -86,7 +84,7 @@ pub(super) fn runs(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
-fn shown_list(listed: ListedRuns, columns: ChosenColumns) -> impl IntoView {
+fn shown_list(listed: ListedRuns, columns: Vec<RunColumn>) -> impl IntoView {
     let ListedRuns { list, query, looking } = listed;
     let of_network = query.workload.is_some();
     let by_default = if of_network { RunSort::Fastest } else { RunSort::Newest };
@@ -168,16 +166,13 @@ fn one_device(chosen: RwSignal<Filters>) -> impl IntoView {
 fn column_choice(chosen: RwSignal<Filters>) -> impl IntoView {
     // Expanded if a link changes the columns.
     let open = chosen.with_untracked(|chosen| chosen.get(COLUMNS).is_some());
-    let toggle = move |place| {
-        chosen.update(|chosen| chosen.set(COLUMNS, &chosen.columns().toggled(place).written()));
-    };
-    let one = move |(place, column): (usize, RunColumn)| {
+    let one = move |column: RunColumn| {
         view! {
             <label class="tick">
                 <input
                     type="checkbox"
-                    prop:checked=move || chosen.with(|chosen| chosen.columns().has(place))
-                    on:change=move |_| toggle(place)
+                    prop:checked=move || chosen.with(|chosen| chosen.columns().contains(&column))
+                    on:change=move |_| chosen.update(|chosen| chosen.toggle(column))
                 />
                 <span>{column.title()}</span>
             </label>
@@ -188,7 +183,7 @@ fn column_choice(chosen: RwSignal<Filters>) -> impl IntoView {
             <summary>{t!(columns_title)}</summary>
             <fieldset class="ticks">
                 <legend>{t!(columns_title)}</legend>
-                {RunColumn::all().enumerate().map(one).collect_view()}
+                {RunColumn::all().map(one).collect_view()}
             </fieldset>
         </details>
     }
@@ -203,16 +198,17 @@ pub(super) fn run_table(
     first: &'static [PlainText],
     label: &'static str,
     nothing: &'static str,
-    columns: ChosenColumns,
+    columns: Vec<RunColumn>,
 ) -> impl IntoView {
-    let width = first.len() + columns.chosen().count();
+    let width = first.len() + columns.len();
     let empty = rows.is_empty();
     let nothing = empty.then_some(nothing);
     let own_runs = platform::own_runs();
     let rows = rows.into_iter().map(|row| {
         let own = own_runs.has_run(&row.run_id);
-        run_row(row, first, own, columns)
+        run_row(row, first, own, &columns)
     });
+    let heads = columns.iter().map(|column| head(*column)).collect_view();
     let firsts = first.iter().map(|title| view! { <th scope="col">{title.text()}</th> }).collect_view();
     let body = view! {
         <tbody>
@@ -222,7 +218,7 @@ pub(super) fn run_table(
             })}
         </tbody>
     };
-    table("leaderboard", label, (firsts, columns.chosen().map(head).collect_view()), body)
+    table("leaderboard", label, (firsts, heads), body)
 }
 
 fn head(column: RunColumn) -> impl IntoView {
@@ -244,7 +240,7 @@ fn cell(cell: TableCell) -> impl IntoView {
     }
 }
 
-fn run_row(row: RunRow, first: &'static [PlainText], own: bool, columns: ChosenColumns) -> impl IntoView {
+fn run_row(row: RunRow, first: &'static [PlainText], own: bool, columns: &[RunColumn]) -> impl IntoView + use<> {
     let is_network = first[0] == NETWORK;
     let device = text::device_name(&row.adapter, row.claimed_name.as_deref());
     let reported = Some(text::device_name(&row.adapter, None));
@@ -262,7 +258,7 @@ fn run_row(row: RunRow, first: &'static [PlainText], own: bool, columns: ChosenC
                 {explain(notes)}
             </th>
             {(first.len() > 1).then(|| view! { <td class="network">{network}</td> })}
-            {columns.chosen().map(|column| cell(column.cell(&row))).collect_view()}
+            {columns.iter().map(|column| cell(column.cell(&row))).collect_view()}
         </tr>
     }
 }

@@ -7,7 +7,7 @@ use results::api::{
     StandingsQuery,
 };
 
-use super::parts::{MAX_ROWS, answered, explain, load_kept, notice, table};
+use super::parts::{MAX_ROWS, answered, explain, load_kept, notice, table, text_field};
 use super::places::STANDINGS;
 use super::runs::RUNS;
 use crate::candidates::{self, Candidate, MAX_CHOSEN};
@@ -205,19 +205,9 @@ pub(super) fn compare_with(own: String, kind: StoredKind, network: Option<String
         }
     };
     view! {
-        <form class="compare-with" on:submit=compare>
+        <form class="compare-with" on:submit=compare on:focusin=move |_| search.begin(kind, network.clone())>
             <div class="go">
-                <label class="claim">
-                    <span>{t!(candidates_find)}</span>
-                    <input
-                        type="text"
-                        autocomplete="off"
-                        spellcheck="false"
-                        prop:value=move || search.typed.get()
-                        on:focus=move |_| search.begin(kind, network.clone())
-                        on:input=move |event| search.typed.set(event_target_value(&event))
-                    />
-                </label>
+                {text_field(t!(candidates_find), "text", None, search.typed, |text| text)}
                 <button class="button quiet" type="submit">{t!(common_compare)}</button>
             </div>
             {found_list(search, own)}

@@ -20,7 +20,7 @@ use super::state::{MISSING_DATA, StartState, missing_data_sets};
 use crate::benchmark::{DEMONSTRATED, FinishedRun, RunKind, RunStage};
 use crate::browser::{GpuObstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
 use crate::options::RunOptions;
-use crate::platform::{self, Automation, BrowserGpu, PressureWatch, TaskReport, TaskState};
+use crate::platform::{self, Automation, BrowserGpu, PressureWatch, TaskReport};
 use crate::{json, t, text, words};
 
 pub(super) fn start_page() -> impl IntoView {
@@ -70,19 +70,15 @@ pub(super) fn start_page() -> impl IntoView {
 
 fn task_report(state: StartState) -> TaskReport {
     let benchmark = state.benchmark;
-    let stage = benchmark.stage.get();
-    let (state, sentence) = match &stage {
-        RunStage::Ready => match state.wrong_address() {
-            Some(sentence) => (TaskState::Failed, sentence),
-            None => (TaskState::Ready, String::new()),
-        },
-        RunStage::Running | RunStage::Cancelling => (TaskState::Running, String::new()),
-        RunStage::Finished => (TaskState::Finished, String::new()),
-        RunStage::Cancelled => (TaskState::Cancelled, String::new()),
-        RunStage::Failed(failure) => (TaskState::Failed, words::in_english(|| failure.sentence())),
+    let (state, sentence) = match benchmark.stage.get() {
+        RunStage::Ready => state.wrong_address().map_or(("ready", None), |sentence| ("failed", Some(sentence))),
+        RunStage::Running | RunStage::Cancelling => ("running", None),
+        RunStage::Finished => ("finished", None),
+        RunStage::Cancelled => ("cancelled", None),
+        RunStage::Failed(failure) => ("failed", Some(words::in_english(|| failure.sentence()))),
     };
     let outcome = benchmark.finished.with_untracked(|finished| Some(json::compact(&finished.as_ref()?.record)));
-    TaskReport { state, sentence, outcome }
+    TaskReport { state, sentence: sentence.unwrap_or_default(), outcome }
 }
 
 pub(super) fn status(state: StartState) -> String {
@@ -168,7 +164,6 @@ pub(super) fn notes_before_run() -> impl IntoView {
             if let Some(share) = watch.pressed_share() {
                 pressed.set(share >= PRESSED_SHARE);
             }
-            watch.restart();
         };
         Interval::new(PRESSURE_MILLISECONDS, look)
     });

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::Feature;
 use results::api::AcceptedRun;
+use serde::de::DeserializeOwned;
 
 use super::comparing::ComparisonRun;
 use crate::backend::PageBackend;
@@ -13,7 +14,7 @@ use crate::benchmark::Benchmark;
 use crate::options::RunOptions;
 use crate::own_runs::{OwnRuns, UploadedRun};
 use crate::platform::{self, BrowserGpu};
-use crate::supplies::{BundleState, describe_missing};
+use crate::supplies::{BundleState, Supplies, describe_missing};
 use crate::{t, words};
 
 /// Signals shared by the components of both pages.
@@ -47,13 +48,11 @@ impl StartState {
             own_runs: RwSignal::new(platform::own_runs()),
             is_idle: Memo::new(move |_| !benchmark.is_running() && comparing.present().is_none()),
         };
-        state.poll(BURN_INTERVAL, Self::ask_for_burn);
-        state.poll(DATA_INTERVAL, Self::ask_for_data);
-        spawn_local(async move {
-            let frameworks = platform::availability("frameworks.json", t!(backend_built_without)).await;
-            let frameworks = frameworks.unwrap_or_else(|refusal| BundleState::missing(refusal.to_string()));
-            benchmark.supplies.update(|supplies| supplies.frameworks = frameworks);
+        state.poll(BUILD_INTERVAL, move || state.ask_for_bundles("burn.json", |supplies| &mut supplies.burn));
+        state.poll(BUILD_INTERVAL, move || {
+            state.ask_for_bundles("frameworks.json", |supplies| &mut supplies.frameworks)
         });
+        state.poll(DATA_INTERVAL, move || state.ask_for_data());
         let without_core = state.chosen(|options| options.without.contains(&Feature::Core));
         spawn_local(async move { state.gpu.set(platform::probe(without_core).await) });
         state
@@ -129,7 +128,7 @@ impl StartState {
 }
 
 /// Polling interval while Burn is being built, which takes minutes.
-const BURN_INTERVAL: Duration = Duration::from_secs(3);
+const BUILD_INTERVAL: Duration = Duration::from_secs(3);
 /// Polling interval while data sets are missing, possibly for good.
 const DATA_INTERVAL: Duration = Duration::from_secs(30);
 /// Id of the note on missing data, which describes disabled options.
@@ -138,47 +137,55 @@ pub(super) const MISSING_DATA: &str = "missing-data";
 /// Polling of [`Benchmark::supplies`] while more may become available.
 impl StartState {
     /// Asks until the answer is false, except during a run.
-    fn poll<F: Future<Output = bool> + 'static>(self, interval: Duration, ask: fn(Self) -> F) {
+    fn poll<F: Future<Output = bool> + 'static>(self, interval: Duration, ask: impl Fn() -> F + Copy + 'static) {
         let again = move || self.poll(interval, ask);
         if !self.is_idle.get_untracked() {
             return set_timeout(again, interval);
         }
         spawn_local(async move {
-            if ask(self).await {
+            if ask().await {
                 set_timeout(again, interval);
             }
         });
     }
 
-    /// Returns true while Burn is being built.
-    async fn ask_for_burn(self) -> bool {
-        let supplies = self.benchmark.supplies;
-        let before = supplies.with_untracked(|supplies| supplies.burn.clone());
-        let now = match (platform::availability("burn.json", t!(backend_built_without)).await, &before) {
-            (Ok(now), _) => now,
-            (Err(refusal), BundleState::Asking) => BundleState::missing(refusal.to_string()),
+    /// Returns true while the bundles are being built.
+    async fn ask_for_bundles<T: DeserializeOwned + PartialEq + 'static>(
+        self,
+        file: &'static str,
+        part: fn(&mut Supplies) -> &mut BundleState<T>,
+    ) -> bool {
+        let answer = platform::availability(file, t!(backend_built_without)).await;
+        let mut now = self.benchmark.supplies.get_untracked();
+        let state = part(&mut now);
+        match answer {
+            Ok(answer) => *state = answer,
+            Err(refusal) if *state == BundleState::Asking => *state = BundleState::missing(refusal.to_string()),
             // The server may be restarting while Burn is being built.
-            (Err(_), _) => before.clone(),
-        };
-        let building = matches!(now, BundleState::Building { .. });
-        if now != before {
-            supplies.update(|supplies| supplies.burn = now);
+            Err(_) => {}
         }
-        building
+        let is_building = matches!(state, BundleState::Building { .. });
+        self.show(now);
+        is_building
     }
 
     /// Returns true while data sets are missing.
     async fn ask_for_data(self) -> bool {
-        let supplies = self.benchmark.supplies;
         // Ignore errors: a run reports the data that it cannot fetch.
-        if let Ok(list) = platform::get("/api/v1/data-sets").await {
-            let before = supplies.get_untracked();
-            let now = before.clone().with_data_sets(list);
-            if now != before {
-                supplies.set(now);
-            }
+        let list = platform::get("/api/v1/data-sets").await;
+        let mut now = self.benchmark.supplies.get_untracked();
+        if let Ok(list) = list {
+            now = now.with_data_sets(list);
         }
-        supplies.with_untracked(|supplies| !supplies.missing_data.is_empty())
+        let is_missing = !now.missing_data.is_empty();
+        self.show(now);
+        is_missing
+    }
+
+    fn show(self, now: Supplies) {
+        if self.benchmark.supplies.with_untracked(|before| *before != now) {
+            self.benchmark.supplies.set(now);
+        }
     }
 }
 

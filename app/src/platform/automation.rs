@@ -11,29 +11,12 @@ use wasm_bindgen::prelude::*;
 use super::window;
 
 pub(crate) struct TaskReport {
-    pub(crate) state: TaskState,
+    pub(crate) state: &'static str,
     /// Reason for a failure, in English.
     pub(crate) sentence: String,
     /// Record or comparison as JSON.
     pub(crate) outcome: Option<String>,
 }
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TaskState {
-    Ready,
-    Running,
-    Finished,
-    Cancelled,
-    Failed,
-}
-
-results::names!(TaskState {
-    Ready = "ready",
-    Running = "running",
-    Finished = "finished",
-    Cancelled = "cancelled",
-    Failed = "failed"
-});
 
 /// `window.gradmark`, and the function that resolves its promise.
 pub(crate) struct Automation {
@@ -64,12 +47,11 @@ impl Automation {
     }
 
     fn follow(&mut self, outcome: &str, report: &TaskReport) {
-        self.set("state", &report.state.name().into());
+        self.set("state", &report.state.into());
         self.set("sentence", &report.sentence.as_str().into());
         let parsed = report.outcome.as_ref().and_then(|json| JSON::parse(json).ok());
         self.set(outcome, &parsed.unwrap_or(JsValue::NULL));
-        if let Some(resolve) = self.resolve.take_if(|_| !matches!(report.state, TaskState::Ready | TaskState::Running))
-        {
+        if let Some(resolve) = self.resolve.take_if(|_| !matches!(report.state, "ready" | "running")) {
             drop(resolve.call1(&JsValue::UNDEFINED, &self.object));
         }
     }

@@ -102,14 +102,9 @@ impl PressureWatch {
         Some(Self { observer, looks, _listener: listener })
     }
 
-    /// Forgets the samples so far.
-    pub(crate) fn restart(&self) {
-        self.looks.take();
-    }
-
-    /// Share of samples under pressure; `None` without samples.
+    /// Share of samples under pressure since the last call; `None` without samples.
     pub(crate) fn pressed_share(&self) -> Option<f64> {
-        let [all, pressed] = self.looks.get();
+        let [all, pressed] = self.looks.take();
         (all > 0).then(|| f64::from(pressed) / f64::from(all))
     }
 }

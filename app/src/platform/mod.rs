@@ -6,7 +6,7 @@ mod leaderboard;
 mod storage;
 mod worker;
 
-pub(crate) use automation::{Automation, TaskReport, TaskState};
+pub(crate) use automation::{Automation, TaskReport};
 pub(crate) use device::{
     BrowserGpu, HiddenTimer, PressureWatch, RunLock, WakeLock, ask_before_leaving, on_battery, probe,
 };
@@ -47,12 +47,7 @@ fn meta(name: &str) -> Option<String> {
 
 /// Sets the title in the browser's tab and history.
 pub(crate) fn set_title(title: &str) {
-    set_whole_title(&format!("{title} – Gradmark"));
-}
-
-/// Like [`set_title`], without the name of the site.
-pub(crate) fn set_whole_title(title: &str) {
-    document().set_title(title);
+    document().set_title(&format!("{title} – Gradmark"));
 }
 
 pub(crate) fn browser() -> Browser {
@@ -131,11 +126,6 @@ pub(crate) fn options_in_address() -> Result<RunOptions, String> {
     RunOptions::from_pairs(pairs(RunOptions::NAMES))
 }
 
-/// Address of this page with the settings that can be parsed.
-pub(crate) fn address_of_right_settings() -> String {
-    format!("{}{}", path(), RunOptions::from_right_pairs(pairs(RunOptions::NAMES)).query())
-}
-
 pub(crate) fn unknown_in_address() -> Vec<String> {
     let search = window().location().search().unwrap_or_default();
     let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
@@ -158,10 +148,6 @@ pub(crate) fn put_in_address(name: &str, value: &str) {
 pub(crate) fn go_to(address: &str) {
     // If the browser refuses, the URL stays the same.
     drop(window().location().set_href(address));
-}
-
-pub(crate) fn filters_in_address() -> Filters {
-    Filters::from_pairs(pairs(Filters::names()))
 }
 
 /// Writes filters to the URL, so that it can be shared and the Back button restores them.
@@ -188,7 +174,7 @@ fn parameters() -> Option<UrlSearchParams> {
 }
 
 /// URL parameters with these names, including repeated ones.
-fn pairs(names: impl IntoIterator<Item = &'static str>) -> Vec<(&'static str, String)> {
+pub(crate) fn pairs(names: impl IntoIterator<Item = &'static str>) -> Vec<(&'static str, String)> {
     let Some(parameters) = parameters() else { return Vec::new() };
     let values = |name| parameters.get_all(name).into_iter().map(move |value| (name, value.as_string()));
     names.into_iter().flat_map(values).filter_map(|(name, value)| Some((name, value?))).collect()

@@ -2,88 +2,58 @@
 //! (`app/frameworks/src/worker.js`). The page starts it and connects the two workers with a message channel.
 
 use std::cell::RefCell;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::rc::Rc;
 
 use async_trait::async_trait;
 use engine::backends::external::{self, ExternalBackend, Message};
 use engine::{Backend, Clock, EngineError};
-use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
+use futures_channel::mpsc::{UnboundedReceiver, UnboundedSender};
+use js_sys::{Array, Object, Reflect, Uint8Array};
 use results::Precision;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::JsFuture;
 use web_sys::{MessageEvent, MessagePort};
 
 use crate::adapter::describe;
 
-/// Opens the backend in the worker at the other end of `port`; `waiting` receives its failures.
+/// Data of a message from the framework's worker, or the reason it failed.
+pub(super) type FrameworkAnswer = Result<JsValue, String>;
+
+/// Port to the worker of a framework, with a queue of its answers. The page's report of a failure joins the queue.
+pub(super) struct FrameworkPort {
+    pub(super) port: MessagePort,
+    pub(super) sender: UnboundedSender<FrameworkAnswer>,
+    pub(super) answers: UnboundedReceiver<FrameworkAnswer>,
+}
+
+/// Opens the backend in the worker at the other end of the port.
 pub(super) async fn open(
     name: &str,
-    port: MessagePort,
-    waiting: Waiting,
+    FrameworkPort { port, sender, answers }: FrameworkPort,
     clock: Rc<dyn Clock>,
     precision: Precision,
 ) -> Result<Box<dyn Backend>, EngineError> {
     let failed = |message| EngineError::ProgramFailed { program: name.to_owned(), message };
     let name: &'static str = external::checked_name(name).map_err(failed)?.leak();
-    let worker = Rc::new(FrameworkWorker::new(name, port, waiting));
+    let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+        // Fails only after the run.
+        drop(sender.unbounded_send(Ok(event.data())));
+    });
+    // Setting the handler also starts the port.
+    port.set_onmessage(Some(message.as_ref().unchecked_ref()));
+    let worker = Rc::new(FrameworkWorker { name, port, answers: RefCell::new(answers), _message: message });
     Ok(Box::new(ExternalBackend::meet(name, worker, clock, precision, None).await?))
-}
-
-/// Task waiting for the framework's next response.
-#[derive(Clone, Default)]
-pub(super) struct Waiting(Rc<RefCell<WaitingState>>);
-
-#[derive(Default)]
-struct WaitingState {
-    /// Functions that resolve and reject the promise of the response.
-    promise: Option<(Function, Function)>,
-    /// Failure while no task was waiting.
-    failed: Option<String>,
-}
-
-impl Waiting {
-    fn answer(&self) -> Promise {
-        Promise::new(&mut |resolve, reject| {
-            let mut state = self.0.borrow_mut();
-            match state.failed.take() {
-                Some(reason) => drop(reject.call1(&JsValue::UNDEFINED, &reason.into())),
-                None => state.promise = Some((resolve, reject)),
-            }
-        })
-    }
-
-    fn resolve(&self, data: &JsValue) {
-        if let Some((resolve, _)) = self.0.borrow_mut().promise.take() {
-            drop(resolve.call1(&JsValue::UNDEFINED, data));
-        }
-    }
-
-    /// Rejects the pending request, or else the next one.
-    pub(super) fn fail(&self, reason: String) {
-        let mut state = self.0.borrow_mut();
-        match state.promise.take() {
-            Some((_, reject)) => drop(reject.call1(&JsValue::UNDEFINED, &reason.into())),
-            None => state.failed = Some(reason),
-        }
-    }
 }
 
 struct FrameworkWorker {
     name: &'static str,
     port: MessagePort,
-    waiting: Waiting,
+    answers: RefCell<UnboundedReceiver<FrameworkAnswer>>,
     _message: Closure<dyn FnMut(MessageEvent)>,
 }
 
 impl FrameworkWorker {
-    fn new(name: &'static str, port: MessagePort, waiting: Waiting) -> Self {
-        let heard = waiting.clone();
-        let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| heard.resolve(&event.data()));
-        // Setting the handler also starts the port.
-        port.set_onmessage(Some(message.as_ref().unchecked_ref()));
-        Self { name, port, waiting, _message: message }
-    }
-
     fn post(&self, message: &Message) -> Result<(), JsValue> {
         let data = Object::new();
         Reflect::set(&data, &"header".into(), &message.header.to_string().into())?;
@@ -92,22 +62,21 @@ impl FrameworkWorker {
         self.port.post_message_with_transferable(&data, &Array::of1(&payload))
     }
 
-    fn failed(&self, error: &JsValue) -> EngineError {
-        let message = error.as_string().unwrap_or_else(|| describe(error));
-        EngineError::ProgramFailed { program: self.name.to_owned(), message }
+    fn failed(&self, message: impl Into<String>) -> EngineError {
+        EngineError::ProgramFailed { program: self.name.to_owned(), message: message.into() }
     }
 }
 
 #[async_trait(?Send)]
 impl external::Program for FrameworkWorker {
     fn send(&self, message: Message) -> Result<(), EngineError> {
-        self.post(&message).map_err(|error| self.failed(&error))
+        self.post(&message).map_err(|error| self.failed(describe(&error)))
     }
 
     async fn receive(&self) -> Result<Message, EngineError> {
-        // Responses are delivered asynchronously, so none arrives before this task waits.
-        let data = JsFuture::from(self.waiting.answer()).await.map_err(|error| self.failed(&error))?;
-        read(&data).ok_or_else(|| self.failed(&"its answer is none of the protocol".into()))
+        let answer = poll_fn(|context| pin!(self.answers.borrow_mut().recv()).poll(context)).await;
+        let data = answer.unwrap_or_else(|_| Err("its worker is gone".to_owned())).map_err(|why| self.failed(why))?;
+        read(&data).ok_or_else(|| self.failed("its answer is none of the protocol"))
     }
 }
 

@@ -15,6 +15,7 @@ use std::task::{Poll, Waker};
 
 use engine::backends::{Keeper, Opening};
 use engine::{AdapterChoice, Classifier, Edges, EngineError, Event, NoMeter, Observer, RunRequest, Witness};
+use futures_channel::mpsc;
 use results::{Feature, Provenance, RunRecord, Warning};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
@@ -23,7 +24,7 @@ use web_sys::{MessageEvent, MessagePort, PromiseRejectionEvent};
 use crate::adapter::{Adapters, describe};
 use crate::{FromWorker, RunOrder, RunTrouble, ToWorker};
 use data::ServedData;
-use framework::Waiting;
+use framework::FrameworkPort;
 use scope::{WorkerClock, post, scope};
 use witness::PageWitness;
 
@@ -36,19 +37,23 @@ pub fn start() {
     #[cfg(feature = "burn")]
     console::start();
     let requests = Rc::new(PageRequests::default());
-    let waiting = Waiting::default();
+    let (sender, answers) = mpsc::unbounded();
+    let mut answers = Some(answers);
     let networks = TrainedNetworks::default();
     listen(move |message, port| match message {
         ToWorker::Run(order) => {
             let reporter = Reporter { requests: Rc::clone(&requests), networks: Rc::clone(&networks) };
-            let framework = port.map(|port| (port, waiting.clone()));
+            let answers = answers.take();
+            let framework =
+                port.zip(answers).map(|(port, answers)| FrameworkPort { port, sender: sender.clone(), answers });
             spawn_local(async move {
                 post(&train(&order, framework, reporter).await.unwrap_or_else(|error| failed(&error, None)));
             });
         }
         ToWorker::Cancel => requests.set(&requests.cancelled, true),
         ToWorker::Hidden(hidden) => requests.set(&requests.hidden, hidden),
-        ToWorker::FrameworkFailed(reason) => waiting.fail(reason),
+        // Fails only after the run.
+        ToWorker::FrameworkFailed(reason) => drop(sender.unbounded_send(Err(reason))),
         ToWorker::Classify { workload, image } => {
             if let Some(network) = networks.borrow_mut().get_mut(&workload) {
                 post(&FromWorker::Classified(network.probabilities(image)));
@@ -58,11 +63,12 @@ pub fn start() {
     post(&FromWorker::Ready);
 }
 
-/// Port to the worker of a framework, and the task that waits for its responses.
-type Framework = Option<(MessagePort, Waiting)>;
-
 /// Runs the order to its end, or as far as the device allows.
-async fn train(order: &RunOrder, framework: Framework, mut reporter: Reporter) -> Result<FromWorker, EngineError> {
+async fn train(
+    order: &RunOrder,
+    framework: Option<FrameworkPort>,
+    mut reporter: Reporter,
+) -> Result<FromWorker, EngineError> {
     let spec = &order.spec;
     let clock = Rc::new(WorkerClock::new());
     let resolution_seconds = clock.resolution_seconds();
@@ -77,7 +83,7 @@ async fn train(order: &RunOrder, framework: Framework, mut reporter: Reporter) -
         adapters.install();
     }
     let backend = match framework {
-        Some((port, waiting)) => framework::open(&spec.backend, port, waiting, clock.clone(), spec.precision).await?,
+        Some(port) => framework::open(&spec.backend, port, clock.clone(), spec.precision).await?,
         None => engine::backends::open_with(&spec.backend, &opening, clock.clone()).await?,
     };
     let request = request(order);

@@ -36,22 +36,31 @@ impl PageWitness {
         Self { registration, answered: None }
     }
 
-    /// Returns the message of a call with this method and content type.
+    /// Returns the message of a call with this method and content type. `proof_bytes` is its size in the proof after
+    /// training: nothing is timed then, and an attempt may take minutes on a slow link. Other limits are short, so that
+    /// a dead connection is detected early.
     fn message(
         &self,
         call: &str,
         [method, kind]: [&'static str; 2],
         body: JsValue,
-        limits: TimeLimits,
+        proof_bytes: Option<usize>,
     ) -> WitnessMessage {
+        let (timeout_milliseconds, patience_seconds) = proof_bytes.map_or((10_000, 25.0), |bytes| {
+            let sending = u32::try_from(bytes / MIN_BYTES_PER_MILLISECOND).unwrap_or(u32::MAX);
+            let timeout = PROOF_TIMEOUT_MILLISECONDS.saturating_add(sending);
+            (timeout, PROOF_PATIENCE_SECONDS + f64::from(timeout) / 1e3)
+        });
         let StartedRun { run_id, nonce, .. } = self.registration.clone();
-        WitnessMessage { method, address: format!("/api/v1/runs/{run_id}/{call}"), kind, nonce, body, limits }
+        let address = format!("/api/v1/runs/{run_id}/{call}");
+        WitnessMessage { method, address, kind, nonce, body, timeout_milliseconds, patience_seconds }
     }
 
-    /// Returns the message of a call with a JSON body. `limits` depend on its size.
-    fn post(&self, call: &str, body: &impl Serialize, limits: fn(usize) -> TimeLimits) -> WitnessMessage {
+    /// Returns the message of a call with a JSON body.
+    fn post(&self, call: &str, body: &impl Serialize, is_proof: bool) -> WitnessMessage {
         let json = serde_json::to_string(body).expect("every message can be written as JSON");
-        self.message(call, ["POST", "application/json"], JsValue::from_str(&json), limits(json.len()))
+        let proof_bytes = is_proof.then_some(json.len());
+        self.message(call, ["POST", "application/json"], JsValue::from_str(&json), proof_bytes)
     }
 }
 
@@ -60,7 +69,7 @@ impl Witness for PageWitness {
     async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
         let nonce = self.registration.nonce.clone();
         let lap = OpenLap { nonce, workload: workload.to_owned(), segment, state_sha256: state_sha256.to_owned() };
-        let opened: OpenedLap = self.post("laps", &lap, TimeLimits::of_hashes).answer().await?;
+        let opened: OpenedLap = self.post("laps", &lap, false).answer().await?;
         Ok(opened.beacons)
     }
 
@@ -68,7 +77,7 @@ impl Witness for PageWitness {
         let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
         let nonce = self.registration.nonce.clone();
         let segment = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
-        let message = self.post("segments", &segment, TimeLimits::of_hashes);
+        let message = self.post("segments", &segment, false);
         let (done, answered) = oneshot::channel::<()>();
         let before = self.answered.replace(answered);
         let (sender, answer) = oneshot::channel();
@@ -94,13 +103,13 @@ impl Witness for PageWitness {
     ) -> Result<ProofWanted, String> {
         let nonce = self.registration.nonce.clone();
         let part = ProvePart { nonce, workload: workload.to_owned(), tested_step, target_step, hashes };
-        self.post("proof", &part, TimeLimits::of_proof).answer().await
+        self.post("proof", &part, true).answer().await
     }
 
     async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
-        let (call, limits) = (format!("states/{workload}/{step}"), TimeLimits::of_proof(state.len()));
+        let call = format!("states/{workload}/{step}");
         let body = js_sys::Uint8Array::from(state.as_slice()).into();
-        self.message(&call, ["PUT", "application/octet-stream"], body, limits).send().await.map(drop)
+        self.message(&call, ["PUT", "application/octet-stream"], body, Some(state.len())).send().await.map(drop)
     }
 }
 
@@ -110,31 +119,9 @@ struct WitnessMessage {
     kind: &'static str,
     nonce: String,
     body: JsValue,
-    limits: TimeLimits,
-}
-
-/// Time limits of a message.
-#[derive(Clone, Copy)]
-struct TimeLimits {
     timeout_milliseconds: u32,
     /// Time limit for retries, since the first attempt.
     patience_seconds: f64,
-}
-
-impl TimeLimits {
-    /// Returns short limits, so that a dead connection is detected early.
-    fn of_hashes(_: usize) -> Self {
-        Self { timeout_milliseconds: 10_000, patience_seconds: 25.0 }
-    }
-
-    /// Returns the limits of a message of the proof after training. Nothing is timed then, and an attempt may take
-    /// minutes on a slow link.
-    fn of_proof(bytes: usize) -> Self {
-        let sending = u32::try_from(bytes / MIN_BYTES_PER_MILLISECOND).unwrap_or(u32::MAX);
-        let timeout_milliseconds = PROOF_TIMEOUT_MILLISECONDS.saturating_add(sending);
-        let patience_seconds = PROOF_PATIENCE_SECONDS + f64::from(timeout_milliseconds) / 1e3;
-        Self { timeout_milliseconds, patience_seconds }
-    }
 }
 
 impl WitnessMessage {
@@ -155,7 +142,7 @@ impl WitnessMessage {
                 Err((reason, false)) => return Err(reason),
             };
             let pause = PAUSES_MILLISECONDS[lost.min(PAUSES_MILLISECONDS.len() - 1)];
-            if clock.now_seconds() - start + f64::from(pause) / 1e3 >= self.limits.patience_seconds {
+            if clock.now_seconds() - start + f64::from(pause) / 1e3 >= self.patience_seconds {
                 return Err(reason);
             }
             TimeoutFuture::new(pause).await;
@@ -173,7 +160,7 @@ impl WitnessMessage {
         options.set_method(self.method);
         options.set_headers(&headers);
         options.set_body(&self.body);
-        options.set_signal(Some(&AbortSignal::timeout_with_u32(self.limits.timeout_milliseconds)));
+        options.set_signal(Some(&AbortSignal::timeout_with_u32(self.timeout_milliseconds)));
         let request = Request::new_with_str_and_init(&self.address, &options).map_err(lost)?;
         let response: Response =
             JsFuture::from(scope().fetch_with_request(&request)).await.map_err(lost)?.unchecked_into();
