@@ -65,7 +65,7 @@ pub(crate) type Result<T, E = StorageError> = std::result::Result<T, E>;
 
 /// An error of the database, or an invalid value in it.
 #[derive(Debug, thiserror::Error)]
-pub enum StorageError {
+pub(crate) enum StorageError {
     #[error(transparent)]
     Database(#[from] sqlx::Error),
     #[error("cannot bring its tables up to date: {0}")]

@@ -1,7 +1,7 @@
 //! The rows of a record. They are prepared before the transaction, because it blocks all other writers on SQLite.
 
-use results::api::{Tier, Verdict};
-use results::{Outcome, RunRecord, Summary, obstacle};
+use results::api::{StoredRun, Tier};
+use results::{Outcome, obstacle};
 use serde_json::{Value as Json, json};
 use sqlx::{AnyConnection, Row};
 
@@ -13,27 +13,21 @@ use super::values::{bind, insert};
 use crate::devices::{DeviceIdentity, class_of};
 use crate::proof::is_provable;
 
-pub(crate) struct NewRun<'a> {
-    pub(crate) run_id: &'a str,
-    /// The verdict. A run that is being verified is queued.
-    pub(crate) verdict: &'a Verdict,
-    pub(crate) submitted_unix_seconds: f64,
+pub(crate) struct NewRun {
+    /// A run that is being verified is queued.
+    pub(crate) run: StoredRun,
     /// Hash of the record without its run id and nonce.
-    pub(crate) fingerprint: &'a str,
+    pub(crate) fingerprint: String,
     /// `None` if no client receives the secret.
-    pub(crate) deletion_secret_hash: Option<&'a str>,
+    pub(crate) deletion_secret_hash: Option<String>,
     /// Submitter of the announcement, or else of the upload.
-    pub(crate) submitter: &'a Submitter,
-    /// The record without its nonce.
-    pub(crate) record: &'a RunRecord,
-    /// Listed metrics of the record's workloads that replace the record's own; empty if there are none.
-    pub(crate) listed: &'a [Summary],
+    pub(crate) submitter: Submitter,
     /// True for an announced run, whose nonce is used up.
     pub(crate) registered: bool,
 }
 
 pub(super) struct RunRows<'a> {
-    run: &'a NewRun<'a>,
+    run: &'a StoredRun,
     /// Values of [`INSERT_RUN`].
     values: Vec<Json>,
     /// Rows of the completed workloads without their device, which may be merged. The others remain in the record.
@@ -52,8 +46,9 @@ const INSERT_RUN: &str = "INSERT INTO runs (suite_name, suite_version, client_ki
      (SELECT prefix FROM started_runs WHERE run_id = $10)) ON CONFLICT (fingerprint) DO NOTHING RETURNING device_key";
 
 impl<'a> RunRows<'a> {
-    pub(super) fn of(run: &'a NewRun<'a>) -> Result<Self> {
-        let (record, device) = (run.record, &run.record.device);
+    pub(super) fn of(new: &'a NewRun) -> Result<Self> {
+        let NewRun { run, submitter, .. } = new;
+        let (record, device) = (&run.record, &run.record.device);
         let identity = DeviceIdentity::of(record);
         let vendor = identity.reported.vendor_name();
         let values = json!([
@@ -67,10 +62,10 @@ impl<'a> RunRows<'a> {
             identity.inferred,
             vendor,
             run.run_id,
-            run.verdict.tier.name(),
-            run.verdict.notes,
+            run.tier.name(),
+            run.notes,
             run.submitted_unix_seconds,
-            run.fingerprint,
+            new.fingerprint,
             record.is_standard(),
             device.adapter.software,
             device.backend,
@@ -78,20 +73,20 @@ impl<'a> RunRows<'a> {
             record.provenance.client,
             device.claimed_name,
             serde_json::to_string(record)?,
-            run.submitter.word,
-            run.submitter.day,
+            submitter.word,
+            submitter.day,
         ]);
         let Json::Array(values) = values else { unreachable!("it is a list") };
         let mut rows = Self { run, values, results: Vec::new(), kinds: Vec::new() };
         for (place, of) in record.workloads.iter().enumerate().filter(|(_, of)| of.outcome == Outcome::Completed) {
             let summary = run.listed.get(place).unwrap_or(&of.summary);
-            let kind = ResultKind::of(record, of, run.verdict.tier, vendor);
+            let kind = ResultKind::of(record, of, run.tier, vendor);
             rows.results.push(json!({
                 "run_id": run.run_id, "workload": of.workload, "backend": record.device.backend, "kind": kind.number(),
                 "batch_size": of.settings.batch_size, "precision": of.settings.precision,
                 "rankable": obstacle(record, of).is_none() && is_provable(&of.workload),
-                "submitted_unix_seconds": run.submitted_unix_seconds, "submitter_day": run.submitter.day,
-                "voice": run.submitter.word, "engine_version": record.provenance.engine_version,
+                "submitted_unix_seconds": run.submitted_unix_seconds, "submitter_day": submitter.day,
+                "voice": submitter.word, "engine_version": record.provenance.engine_version,
                 "driver": record.device.adapter.driver, "summary": summary,
                 "samples_per_second": summary.samples_per_second, "rate": summary.samples_per_second.unwrap_or(0.0),
                 "descending_rate": descending(summary.samples_per_second),
@@ -122,9 +117,9 @@ impl<'a> RunRows<'a> {
             insert("results", &row, "").execute(&mut *connection).await?;
         }
         // New rows are listed and not ranked, which fits all other tiers.
-        let tier = self.run.verdict.tier;
+        let tier = self.run.tier;
         if !self.results.is_empty() && matches!(tier, Tier::Proven | Tier::Hidden) {
-            place(connection, self.run.run_id, None, tier).await?;
+            place(connection, &self.run.run_id, None, tier).await?;
         }
         Ok(())
     }

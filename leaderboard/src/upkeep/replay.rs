@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use anyhow::{Result, ensure};
 use tokio::runtime::Handle;
 
-use super::UpkeepError;
 use super::moderation::with_storage;
 use crate::ServerClock;
 use crate::config::Replay;
@@ -19,7 +19,7 @@ use crate::verification::{Tools, VerificationSamples, verify_here};
 const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
+pub(super) async fn replay(task: Replay) -> Result<String> {
     let Replay { run_ids, all_checked, tier, data, no_wait, database, .. } = task;
     let candidates = match (all_checked, tier) {
         (true, _) => Candidates::OfTier(results::api::Tier::Checked),
@@ -49,12 +49,7 @@ pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
 }
 
 /// Recomputes runs in this process, one after the other. Runs that a server has taken meanwhile are left to it.
-async fn compute(
-    storage: &Database,
-    clock: &ServerClock,
-    data: PathBuf,
-    run_ids: &[String],
-) -> Result<(), UpkeepError> {
+async fn compute(storage: &Database, clock: &ServerClock, data: PathBuf, run_ids: &[String]) -> Result<()> {
     // The choice of test samples must be unpredictable.
     let secret = random_word::<SECRET_BYTES>()?;
     let key = ServerKey::load(Some(&secret), None)?;
@@ -79,7 +74,7 @@ async fn compute(
 }
 
 /// Waits until all runs are finished, as long as a server recomputes them.
-async fn wait(storage: &Database, clock: &ServerClock, asked: f64) -> Result<(), UpkeepError> {
+async fn wait(storage: &Database, clock: &ServerClock, asked: f64) -> Result<()> {
     let (mut before, mut since) = (None, Instant::now());
     loop {
         let progress = storage.progress_of_replays(asked, clock.unix_seconds()).await?;
@@ -89,9 +84,13 @@ async fn wait(storage: &Database, clock: &ServerClock, asked: f64) -> Result<(),
         if before != Some(progress) || progress.taken > 0 {
             (before, since) = (Some(progress), Instant::now());
         }
-        if since.elapsed() > PATIENCE {
-            return Err(UpkeepError::NobodyComputes { waiting: progress.waiting, seconds: PATIENCE.as_secs() });
-        }
+        ensure!(
+            since.elapsed() <= PATIENCE,
+            "no server recomputed any of these runs for {} s, and {} are still queued. A running server with --data and \
+             --verifiers recomputes them; `leaderboard replay --here --data DIR` does so without a server",
+            PATIENCE.as_secs(),
+            progress.waiting
+        );
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
