@@ -31,7 +31,7 @@ pub(crate) use access_path::RowKey;
 pub use address::{AddressError, AddressParser, DatabaseAddress};
 pub(crate) use connect::leave_alone;
 use connect::{Connector, Dialect};
-pub(crate) use export::Place;
+pub(crate) use export::SubmissionPlace;
 pub(crate) use figures::{RatesOfDevice, TableQuery};
 pub(crate) use kinds::KindFilter;
 pub(crate) use list::{Bounds, HistoryPart, ListQuery, PastResult};
@@ -41,7 +41,7 @@ pub(crate) use runs::{Acceptance, StandingRun, WorkloadRate};
 pub(crate) use started::Submitter;
 pub(crate) use trouble::DatabaseTrouble;
 pub(crate) use trust::Own;
-pub(crate) use verifications::{Candidates, Conclusion, Verification};
+pub(crate) use verifications::{Conclusion, Verification};
 use writing::LogSync;
 
 /// Connections to the database. Clones share them.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use results::api::Tier;
 use tokio::runtime::Handle;
 
 use super::moderation::with_storage;
@@ -12,7 +13,7 @@ use crate::config::Replay;
 use crate::metrics::Metrics;
 use crate::proof::ServerKey;
 use crate::secrets::{SECRET_BYTES, random_word};
-use crate::storage::{Candidates, Database};
+use crate::storage::Database;
 use crate::verification::{Tools, VerificationSamples, verify_here};
 
 /// Time without progress after which no server is expected to continue. Servers check the queue every half minute.
@@ -21,15 +22,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) async fn replay(task: Replay) -> Result<String> {
     let Replay { run_ids, all_checked, tier, data, no_wait, database, .. } = task;
-    let candidates = match (all_checked, tier) {
-        (true, _) => Candidates::OfTier(results::api::Tier::Checked),
-        (false, Some(tier)) => Candidates::OfTier(tier),
-        (false, None) => Candidates::Runs(&run_ids),
-    };
+    let tier = if all_checked { Some(Tier::Checked) } else { tier };
     with_storage(&database.address, async |storage| {
         let clock = ServerClock::system();
         let now = clock.unix_seconds();
-        let asked = storage.ask_for_replays(candidates, now).await?;
+        let asked = storage.ask_for_replays(tier, &run_ids, now).await?;
         if no_wait {
             let queued = format!(
                 "{} runs wait for a server with --data and --verifiers to recompute them; their pages will show the \
