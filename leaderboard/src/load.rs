@@ -34,7 +34,7 @@ impl Board {
         let mut new = Vec::with_capacity(runs.len());
         for PastRun { mut record, tier, submitted_unix_seconds, submitter } in runs {
             let (run_id, fingerprint) = (random_word::<RUN_ID_BYTES>()?, fingerprint(&mut record)?);
-            let submitter = Submitter { word: Some(submitter), day: day_of(submitted_unix_seconds) };
+            let submitter = Submitter { word: Some(submitter), day: day_of(submitted_unix_seconds), prefix: None };
             let (notes, being_verified, listed) = (Vec::new(), false, Vec::new());
             let run = StoredRun { run_id, tier, notes, submitted_unix_seconds, being_verified, listed, record };
             new.push(NewRun { run, fingerprint, deletion_secret_hash: None, submitter, registered: false });

@@ -117,15 +117,8 @@ fn file_name(day: &str, format: ExportFormat) -> String {
 fn parse_name(name: &str) -> Option<(&str, bool)> {
     let (day, rest) = name.strip_prefix(FILE_PREFIX)?.split_at_checked("2026-11-23".len())?;
     let (rest, is_sum) = rest.strip_suffix(".sha256").map_or((rest, false), |rest| (rest, true));
-    let is_ours = is_day(day) && ExportFormat::ALL.into_iter().any(|format| ending(format) == rest);
+    let is_ours = Date::from_iso(day).is_some() && ExportFormat::ALL.into_iter().any(|format| ending(format) == rest);
     is_ours.then_some((day, is_sum))
-}
-
-fn is_day(text: &str) -> bool {
-    text.bytes().enumerate().all(|(place, byte)| match place {
-        4 | 7 => byte == b'-',
-        _ => byte.is_ascii_digit(),
-    })
 }
 
 /// Writes the missing files of a day, and returns their number. Keeps the lock until the last file is finished.

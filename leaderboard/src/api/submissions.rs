@@ -15,7 +15,7 @@ use crate::counted_event::CountedEvent;
 use crate::error::{ApiError, Result};
 use crate::proof::{ServerKey, Started};
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, fingerprint, random_word};
-use crate::storage::{Acceptance, NewRun};
+use crate::storage::{Acceptance, NewRun, Submitter};
 use crate::validation::{Checked, FieldPath, Networks, RecordOrigin, check_networks};
 use crate::{secrets, validation};
 
@@ -34,7 +34,7 @@ pub(crate) async fn start(
     let request: StartRun = body.parse()?;
     validation::check_start(&request)?;
     let now = leaderboard.clock.unix_seconds();
-    let (submitter, prefix) = requester.pseudonyms(&leaderboard, now).await?;
+    let submitter = requester.submitter(&leaderboard, now).await?;
     let started = Started {
         run_id: random_word::<RUN_ID_BYTES>()?,
         seed: leaderboard.seed.map_or_else(getrandom::u32, Ok)?,
@@ -44,7 +44,7 @@ pub(crate) async fn start(
         expires_unix_seconds: now + leaderboard.run_lifetime_seconds,
         used: false,
         submitter: submitter.word,
-        prefix,
+        prefix: submitter.prefix,
     };
     let most = Some(leaderboard.protection.open_runs).filter(|&most| most > 0);
     if !leaderboard.storage.start(&started, most).await? {
@@ -120,7 +120,8 @@ pub(crate) async fn import(
     })
     .await?;
     leaderboard.take_import_bytes(bytes).await?;
-    let (submitter, _) = requester.pseudonyms(&leaderboard, now).await?;
+    // Only announced runs have a prefix.
+    let submitter = Submitter { prefix: None, ..requester.submitter(&leaderboard, now).await? };
     let secret = match &key {
         Some(key) => leaderboard.key.import_secret(key, &fingerprint),
         None => random_word::<SECRET_BYTES>()?,
@@ -207,7 +208,7 @@ fn belongs_to(record: &RunRecord, started: &Started) -> Checked {
     }
     if record.provenance.engine_version != started.engine_version {
         let message = "The run was announced with another engine version.";
-        return root.field("provenance").field("engine_version").refuse("wrong_engine_version", message);
+        return root.field("provenance.engine_version").refuse("wrong_engine_version", message);
     }
     Ok(())
 }

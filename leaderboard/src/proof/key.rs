@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use hmac::{Hmac, KeyInit, Mac};
 use results::{Beacon, Suite};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
 use super::{SeenLap, SeenSegment};
@@ -23,7 +23,7 @@ const MAX_BYTES: u64 = 4096;
 pub(crate) struct ServerKey(Arc<[u8]>);
 
 /// An announced run.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Started {
     pub(crate) run_id: String,
     pub(crate) seed: u32,

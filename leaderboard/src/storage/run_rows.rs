@@ -3,13 +3,13 @@
 use results::api::{StoredRun, Tier};
 use results::{Outcome, obstacle};
 use serde_json::{Value as Json, json};
-use sqlx::{AnyConnection, Row};
+use sqlx::AnyConnection;
 
 use super::Result;
 use super::kinds::ResultKind;
 use super::started::Submitter;
-use super::trust::place;
-use super::values::{bind, insert};
+use super::trust::{outdate, place};
+use super::values::{insert, scalar};
 use crate::devices::{DeviceIdentity, class_of};
 use crate::proof::is_provable;
 
@@ -28,22 +28,16 @@ pub(crate) struct NewRun {
 
 pub(super) struct RunRows<'a> {
     run: &'a StoredRun,
-    /// Values of [`INSERT_RUN`].
-    values: Vec<Json>,
+    /// Row of the run, on its own device.
+    row: Json,
     /// Rows of the completed workloads without their device, which may be merged. The others remain in the record.
     results: Vec<Json>,
     kinds: Vec<ResultKind>,
 }
 
-/// Looks up the target of a merged device during the write, because merging waits for running writes.
-const INSERT_RUN: &str = "INSERT INTO runs (suite_name, suite_version, client_kind, device_class, device_key, \
-     device_name, device_source, inferred, vendor, own_device_key, run_id, tier, notes, submitted_unix_seconds, \
-     fingerprint, standard, software, backend, adapter, client, claimed_name, record, submitter, submitter_day, prefix) \
-     VALUES ($1, $2, $3, $4, \
-     COALESCE((SELECT into_key FROM device_aliases WHERE device_aliases.device_key = $5), $5), $6, $7, $8, $9, \
-     (SELECT device_key FROM device_aliases WHERE device_aliases.device_key = $5), \
-     $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
-     (SELECT prefix FROM started_runs WHERE run_id = $10)) ON CONFLICT (fingerprint) DO NOTHING RETURNING device_key";
+/// Groups a run under the target of its merged device. The insertion of the run before waits for a running merge.
+const MERGE: &str = "UPDATE runs SET device_key = into_key, own_device_key = runs.device_key FROM device_aliases \
+     WHERE run_id = $1 AND device_aliases.device_key = runs.device_key RETURNING runs.device_key";
 
 impl<'a> RunRows<'a> {
     pub(super) fn of(new: &'a NewRun) -> Result<Self> {
@@ -51,33 +45,18 @@ impl<'a> RunRows<'a> {
         let (record, device) = (&run.record, &run.record.device);
         let identity = DeviceIdentity::of(record);
         let vendor = identity.reported.vendor_name();
-        let values = json!([
-            record.suite.name,
-            record.suite.version,
-            record.provenance.client.kind.name(),
-            class_of(record).name(),
-            identity.key,
-            identity.label,
-            identity.source.name(),
-            identity.inferred,
-            vendor,
-            run.run_id,
-            run.tier.name(),
-            run.notes,
-            run.submitted_unix_seconds,
-            new.fingerprint,
-            record.is_standard(),
-            device.adapter.software,
-            device.backend,
-            device.adapter,
-            record.provenance.client,
-            device.claimed_name,
-            serde_json::to_string(record)?,
-            submitter.word,
-            submitter.day,
-        ]);
-        let Json::Array(values) = values else { unreachable!("it is a list") };
-        let mut rows = Self { run, values, results: Vec::new(), kinds: Vec::new() };
+        let row = json!({
+            "run_id": run.run_id, "tier": run.tier, "notes": run.notes, "fingerprint": new.fingerprint,
+            "submitted_unix_seconds": run.submitted_unix_seconds, "standard": record.is_standard(),
+            "software": device.adapter.software, "backend": device.backend, "adapter": device.adapter,
+            "client": record.provenance.client, "claimed_name": device.claimed_name,
+            "record": serde_json::to_string(record)?, "suite": record.suite,
+            "client_kind": record.provenance.client.kind, "device_class": class_of(record).name(),
+            "device_key": identity.key, "device_name": identity.label, "device_source": identity.source,
+            "inferred": identity.inferred, "vendor": vendor, "submitter": submitter.word,
+            "submitter_day": submitter.day, "prefix": submitter.prefix,
+        });
+        let mut rows = Self { run, row, results: Vec::new(), kinds: Vec::new() };
         for (place, of) in record.workloads.iter().enumerate().filter(|(_, of)| of.outcome == Outcome::Completed) {
             let summary = run.listed.get(place).unwrap_or(&of.summary);
             let kind = ResultKind::of(record, of, run.tier, vendor);
@@ -102,9 +81,12 @@ impl<'a> RunRows<'a> {
 
     /// Inserts the run. Returns its device, or `None` if a run with the same fingerprint is stored.
     pub(super) async fn insert_run(&self, connection: &mut AnyConnection) -> Result<Option<String>> {
-        let insert = self.values.iter().fold(sqlx::query(INSERT_RUN), bind);
-        let row = insert.fetch_optional(connection).await?;
-        Ok(row.map(|row| row.try_get("device_key")).transpose()?)
+        let insert = insert("runs", &self.row, "ON CONFLICT (fingerprint) DO NOTHING");
+        if insert.execute(&mut *connection).await?.rows_affected() == 0 {
+            return Ok(None);
+        }
+        let merged: Option<String> = scalar!(MERGE, [&self.run.run_id]).fetch_optional(connection).await?;
+        Ok(merged.or_else(|| self.row["device_key"].as_str().map(str::to_owned)))
     }
 
     pub(super) async fn insert_results(&self, connection: &mut AnyConnection, device: &str) -> Result<()> {
@@ -119,7 +101,10 @@ impl<'a> RunRows<'a> {
         // New rows are listed and not ranked, which fits all other tiers.
         let tier = self.run.tier;
         if !self.results.is_empty() && matches!(tier, Tier::Proven | Tier::Hidden) {
-            place(connection, &self.run.run_id, None, tier).await?;
+            let device = place(&mut *connection, &self.run.run_id, None, tier).await?;
+            if let Some(device) = device {
+                outdate(connection, &device).await?;
+            }
         }
         Ok(())
     }

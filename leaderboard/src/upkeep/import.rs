@@ -107,7 +107,7 @@ async fn store(storage: &Database, line: &[u8], trust: bool) -> Result<bool> {
         })?;
     }
     // Exports do not have submitters.
-    let submitter = Submitter { word: None, day: day_of(run.submitted_unix_seconds) };
+    let submitter = Submitter { word: None, day: day_of(run.submitted_unix_seconds), prefix: None };
     let new = NewRun { run, fingerprint, deletion_secret_hash: None, submitter, registered: false };
     match storage.accept(&new).await? {
         Acceptance::Stored => Ok(true),
