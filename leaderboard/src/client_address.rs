@@ -18,14 +18,7 @@ pub enum ProxyHeader {
     XRealIp,
 }
 
-impl ProxyHeader {
-    fn name(self) -> &'static str {
-        match self {
-            Self::XForwardedFor => "x-forwarded-for",
-            Self::XRealIp => "x-real-ip",
-        }
-    }
-}
+results::names!(ProxyHeader { XForwardedFor = "x-forwarded-for", XRealIp = "x-real-ip" });
 
 /// Returns the address without the part that one household has to itself: IPv6 networks have 64 bits.
 pub(crate) fn network_of(address: IpAddr) -> IpAddr {

@@ -87,7 +87,7 @@ pub enum Task {
         #[arg(value_name = "FILE")]
         to: PathBuf,
         /// csv, jsonl or parquet; by default, taken from the extension of FILE, or csv if that is none of them
-        #[arg(long, value_name = "FORMAT", value_parser = export_format)]
+        #[arg(long, value_name = "FORMAT")]
         format: Option<ExportFormat>,
         #[command(flatten)]
         database: ExistingDatabase,
@@ -132,7 +132,7 @@ pub enum Task {
         #[arg(value_name = "RUN_ID")]
         run_id: String,
         /// proven, checked, unverified, flagged or hidden
-        #[arg(value_name = "TIER", value_parser = tier)]
+        #[arg(value_name = "TIER")]
         tier: Tier,
         /// Reason to show in the public moderation log; at most 300 characters
         #[arg(long, value_name = "TEXT", value_parser = Reason::parse)]
@@ -156,14 +156,6 @@ pub struct ExistingDatabase {
     /// Database of the server: path of the SQLite file, or a PostgreSQL address
     #[arg(long = "database", default_value = "gradmark.sqlite", value_name = "FILE|ADDRESS")]
     pub address: DatabaseAddress,
-}
-
-fn tier(name: &str) -> Result<Tier, String> {
-    Tier::named(name).ok_or_else(|| "it must be proven, checked, unverified, flagged or hidden".to_owned())
-}
-
-fn export_format(name: &str) -> Result<ExportFormat, String> {
-    ExportFormat::named(name).ok_or_else(|| "it must be csv, jsonl or parquet".to_owned())
 }
 
 /// Settings of a server.
@@ -298,7 +290,7 @@ pub struct Replay {
     #[arg(long, conflicts_with_all = ["run_ids", "tier"])]
     pub all_checked: bool,
     /// Recompute all runs of this tier
-    #[arg(long, value_name = "TIER", value_parser = tier, conflicts_with = "run_ids")]
+    #[arg(long, value_name = "TIER", conflicts_with = "run_ids")]
     pub tier: Option<Tier>,
     /// Recompute in this process instead of waiting for a server
     #[arg(long, requires = "data")]

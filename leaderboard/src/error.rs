@@ -94,6 +94,10 @@ macro_rules! refusals {
 refusals! {
     unknown_run: NOT_FOUND "unknown_run",
         "No run has this id. It may have been deleted, or the link may be incomplete.";
+    unknown_device: NOT_FOUND "unknown_device",
+        "No device with this key has a visible run. `/api/v1/standings` lists the keys.";
+    unknown_comparison: NOT_FOUND "unknown_comparison",
+        "No comparison has this id. It may have been deleted, or the link may be incomplete.";
     unknown_route: NOT_FOUND "unknown_route", "The API has no such path. /api lists its calls.";
     method_not_allowed: METHOD_NOT_ALLOWED "method_not_allowed",
         "This path does not accept this method. The Allow header lists the accepted ones.";

@@ -29,7 +29,6 @@ mod router;
 mod secrets;
 mod server;
 mod snapshots;
-mod start_error;
 mod static_files;
 mod storage;
 pub mod upkeep;
@@ -41,8 +40,6 @@ pub use client_address::ProxyHeader;
 pub use config::{
     CommandLine, Config, ExistingDatabase, Moderation, OfDevice, OfRuns, Protection, Reason, Replay, ServerClock, Task,
 };
-pub use proof::KeyError;
 pub use public_url::PublicUrl;
 pub use server::Server;
-pub use start_error::StartError;
 pub use storage::{AddressError, AddressParser, DatabaseAddress};

@@ -47,16 +47,14 @@ impl RequestKind {
             _ => Self::Reading,
         }
     }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Announcements => "announcements",
-            Self::Imports => "imports",
-            Self::Uploads => "uploads",
-            Self::Reading => "reading",
-        }
-    }
 }
+
+results::names!(RequestKind {
+    Announcements = "announcements",
+    Imports = "imports",
+    Uploads = "uploads",
+    Reading = "reading"
+});
 
 /// The rate limits by address. Clones share them.
 #[derive(Clone)]

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use async_recursion::async_recursion;
 use results::RunRecord;
-use results::api::{ListRuns, Tier, Verdict};
+use results::api::{ListRuns, StoredRun, Tier};
 
 use crate::DatabaseAddress;
 use crate::limits::day_of;
@@ -31,30 +31,16 @@ impl Board {
 
     #[async_recursion(?Send)]
     pub async fn store(&self, runs: Vec<PastRun>) -> Result<Vec<String>> {
-        let mut prepared = Vec::with_capacity(runs.len());
-        for mut run in runs {
-            let run_id = random_word::<RUN_ID_BYTES>()?;
-            let fingerprint = fingerprint(&mut run.record)?;
-            let submitter = Submitter { word: Some(run.submitter.clone()), day: day_of(run.submitted_unix_seconds) };
-            let verdict = Verdict { tier: run.tier, notes: Vec::new(), being_verified: false };
-            prepared.push((run, run_id, fingerprint, submitter, verdict));
+        let mut new = Vec::with_capacity(runs.len());
+        for PastRun { mut record, tier, submitted_unix_seconds, submitter } in runs {
+            let (run_id, fingerprint) = (random_word::<RUN_ID_BYTES>()?, fingerprint(&mut record)?);
+            let submitter = Submitter { word: Some(submitter), day: day_of(submitted_unix_seconds), prefix: None };
+            let (notes, being_verified, listed) = (Vec::new(), false, Vec::new());
+            let run = StoredRun { run_id, tier, notes, submitted_unix_seconds, being_verified, listed, record };
+            new.push(NewRun { run, fingerprint, deletion_secret_hash: None, submitter, registered: false });
         }
-        let new: Vec<NewRun<'_>> = prepared
-            .iter()
-            .map(|(run, run_id, fingerprint, submitter, verdict)| NewRun {
-                run_id,
-                verdict,
-                submitted_unix_seconds: run.submitted_unix_seconds,
-                fingerprint,
-                deletion_secret_hash: None,
-                submitter,
-                record: &run.record,
-                listed: &[],
-                registered: false,
-            })
-            .collect();
         self.0.store_all(&new).await?;
-        Ok(prepared.into_iter().map(|(_, run_id, ..)| run_id).collect())
+        Ok(new.into_iter().map(|new| new.run.run_id).collect())
     }
 
     /// Computes the metrics of all devices, and updates the statistics of the tables.
@@ -81,8 +67,7 @@ impl Board {
         let list = crate::api::list_query(&self.0, query).await.map_err(|refusal| format!("{refusal:?}"))?;
         let bounds = Bounds { few, scanned };
         let found = self.0.list_within(&list, bounds).await?;
-        let next = found.next.map(|(key, skip)| crate::api::next_page(query, &key, skip)).transpose();
-        let next = next?;
+        let next = found.next.map(|(key, skip)| crate::api::next_page(query, &key, skip)).transpose()?;
         Ok((found.rows.into_iter().map(|row| (row.run_id, row.workload)).collect(), next))
     }
 

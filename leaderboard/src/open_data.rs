@@ -9,7 +9,7 @@ use view::table::Values::{Moment, Text};
 use view::table::{Column, ParquetError, ParquetFile, ROWS_IN_GROUP, csv, record_columns};
 
 use crate::badge::grouped;
-use crate::storage::{Database, ListQuery, Place, StorageError};
+use crate::storage::{Database, ListQuery, StorageError, SubmissionPlace};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ExportError {
@@ -183,89 +183,81 @@ pub(super) const RUNS_AT_ONCE: u32 = 16;
 pub(crate) struct ExportedRuns {
     storage: Database,
     source: RunSource,
+    /// Ids of the next runs, with the names of their listed workloads if only those are exported.
+    waiting: VecDeque<(String, Option<Vec<String>>)>,
     pub(crate) read: u64,
     pub(crate) left_out: u64,
 }
 
+/// The runs that are not waiting yet.
 enum RunSource {
-    /// All visible runs after a place in the order of submission; `None` after the last portion.
-    All(Option<Place>),
-    List(ListPages),
-}
-
-/// The runs of a list, each with only its listed workloads. In every order the results of a run are adjacent.
-struct ListPages {
-    next_page: Option<Box<ListQuery>>,
-    /// Runs of pages that were read, with the names of their workloads.
-    waiting: VecDeque<(String, Vec<String>)>,
+    /// All visible runs after a place.
+    All(SubmissionPlace),
+    /// The runs of a list. In every order the results of a run are adjacent.
+    List(Box<ListQuery>),
+    End,
 }
 
 impl ExportedRuns {
     pub(crate) fn all(storage: Database) -> Self {
-        Self { storage, source: RunSource::All(Some(Place::BEGINNING)), read: 0, left_out: 0 }
+        Self::from_source(storage, RunSource::All((f64::MIN, String::new())))
     }
 
     pub(crate) fn of_list(storage: Database, list: ListQuery) -> Self {
-        let pages = ListPages { next_page: Some(Box::new(list)), waiting: VecDeque::new() };
-        Self { storage, source: RunSource::List(pages), read: 0, left_out: 0 }
+        Self::from_source(storage, RunSource::List(Box::new(list)))
+    }
+
+    fn from_source(storage: Database, source: RunSource) -> Self {
+        Self { storage, source, waiting: VecDeque::new(), read: 0, left_out: 0 }
     }
 
     /// Returns the next runs, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<StoredRun>>, StorageError> {
-        let portion = match &mut self.source {
-            RunSource::All(None) => None,
-            RunSource::All(Some(place)) => {
-                let portion = self.storage.visible_runs_after(place, RUNS_AT_ONCE).await?;
-                self.source = RunSource::All(portion.next);
-                Some((portion.runs, portion.left_out))
-            }
-            RunSource::List(pages) => pages.next(&self.storage).await?,
-        };
-        if let Some((runs, left_out)) = portion {
-            self.read += runs.len() as u64;
-            self.left_out += left_out;
-            return Ok(Some(runs));
-        }
-        if self.left_out > 0 {
-            tracing::warn!(left_out = self.left_out, "an export omitted unreadable runs");
-        }
-        Ok(None)
-    }
-}
-
-impl ListPages {
-    /// Returns the next runs, and the number of further unreadable ones; `None` at the end.
-    async fn next(&mut self, storage: &Database) -> Result<Option<(Vec<StoredRun>, u64)>, StorageError> {
         // Reads one run more than it returns, because the next page may continue the last run.
-        while self.waiting.len() <= RUNS_AT_ONCE as usize
-            && let Some(page) = self.next_page.take()
-        {
-            self.read_page(storage, *page).await?;
-        }
+        while self.waiting.len() <= RUNS_AT_ONCE as usize && self.read_page().await? {}
         let taken = self.waiting.len().min(RUNS_AT_ONCE as usize);
         let named: Vec<_> = self.waiting.drain(..taken).collect();
         if named.is_empty() {
+            if self.left_out > 0 {
+                tracing::warn!(left_out = self.left_out, "an export omitted unreadable runs");
+            }
             return Ok(None);
         }
         let ids: Vec<&str> = named.iter().map(|(run_id, _)| run_id.as_str()).collect();
-        let (mut found, left_out) = storage.visible_runs_named(&ids).await?;
-        for run in &mut found {
-            let shown = named.iter().find(|(run_id, _)| *run_id == run.run_id);
-            keep_workloads(run, shown.map_or(&[], |(_, names)| names));
-        }
-        Ok(Some((found, left_out)))
-    }
-
-    async fn read_page(&mut self, storage: &Database, query: ListQuery) -> Result<(), StorageError> {
-        let page = storage.list(&query).await?;
-        self.next_page = page.next.map(|(after, skip)| Box::new(ListQuery { after: Some(after), skip, ..query }));
-        for row in page.rows {
-            match self.waiting.back_mut() {
-                Some((run_id, names)) if *run_id == row.run_id => names.push(row.workload),
-                _ => self.waiting.push_back((row.run_id, vec![row.workload])),
+        let (mut runs, left_out) = self.storage.visible_runs_named(&ids).await?;
+        for run in &mut runs {
+            if let Some((_, Some(names))) = named.iter().find(|(run_id, _)| *run_id == run.run_id) {
+                keep_workloads(run, names);
             }
         }
-        Ok(())
+        self.read += runs.len() as u64;
+        self.left_out += left_out;
+        Ok(Some(runs))
+    }
+
+    /// Adds runs to the waiting ones. Returns false at the end.
+    async fn read_page(&mut self) -> Result<bool, StorageError> {
+        match mem::replace(&mut self.source, RunSource::End) {
+            RunSource::All(place) => {
+                let places = self.storage.places_after(&place, RUNS_AT_ONCE).await?;
+                self.waiting.extend(places.iter().map(|(_, run_id)| (run_id.clone(), None)));
+                self.source = places.into_iter().last().map_or(RunSource::End, RunSource::All);
+            }
+            RunSource::List(query) => {
+                let page = self.storage.list(&query).await?;
+                for row in page.rows {
+                    match self.waiting.back_mut() {
+                        Some((run_id, Some(names))) if *run_id == row.run_id => names.push(row.workload),
+                        _ => self.waiting.push_back((row.run_id, Some(vec![row.workload]))),
+                    }
+                }
+                if let Some((after, skip)) = page.next {
+                    self.source = RunSource::List(Box::new(ListQuery { after: Some(after), skip, ..*query }));
+                }
+            }
+            RunSource::End => return Ok(false),
+        }
+        Ok(true)
     }
 }
 

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::{Result, anyhow};
 use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -13,7 +14,6 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use tower_http::services::ServeDir;
 
-use crate::StartError;
 use crate::api::{RunId, visible_card};
 use crate::badge::escaped;
 use crate::card::{Card, SIZE};
@@ -50,15 +50,25 @@ pub(crate) struct Pages {
 
 impl Pages {
     /// Reads the page's index, so that a missing folder is an error at startup.
-    pub(crate) async fn open(page: Option<PathBuf>, data: Option<PathBuf>) -> Result<Self, StartError> {
+    pub(crate) async fn open(page: Option<PathBuf>, data: Option<PathBuf>) -> Result<Self> {
         if let Some(folder) = &data
             && let Err(cause) = tokio::fs::read_dir(folder).await
         {
-            return Err(StartError::Data { folder: folder.clone(), cause });
+            return Err(anyhow!(
+                "the data folder {} cannot be read ({cause}). Fetch the data sets with `native-runner fetch-data \
+                 --compressed`, or omit --data.",
+                folder.display()
+            ));
         }
         let Some(folder) = page else { return Ok(Self { page: None, data }) };
         let index = folder.join("index.html");
-        read_index(&index).await.map_err(|cause| StartError::Page { folder: folder.clone(), cause })?;
+        read_index(&index).await.map_err(|cause| {
+            anyhow!(
+                "the page folder {} has no readable index.html ({cause}). Build the page with `cargo xtask run`, or \
+                 omit --page to serve only the API.",
+                folder.display()
+            )
+        })?;
         Ok(Self { page: Some((index.into(), files(folder))), data })
     }
 

@@ -3,6 +3,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::{Result, anyhow};
 use async_recursion::async_recursion;
 use axum::Router;
 use axum::extract::Request;
@@ -28,7 +29,6 @@ use crate::pages::Pages;
 use crate::proof::ServerKey;
 use crate::router::router;
 use crate::snapshots::Snapshots;
-use crate::start_error::StartError;
 use crate::storage::{Database, DatabaseAddress};
 use crate::verification::{Tools, VerificationSamples, Verifiers};
 use crate::whole_file::with_ending;
@@ -70,10 +70,10 @@ pub struct Server {
 impl Server {
     /// Opens and upgrades the database, reads the page and binds the port.
     ///
-    /// # Errors The port is taken, a file is not a database, or a folder is missing.
+    /// # Errors The port is taken, a file is not a database, or a folder is missing. The message says what to do.
     // Boxes the future, so that it is compiled here and not again in each program that awaits it.
     #[async_recursion(?Send)]
-    pub async fn bind(config: Config) -> Result<Self, StartError> {
+    pub async fn bind(config: Config) -> Result<Self> {
         let file = config.secret_file.or_else(|| match &config.database {
             DatabaseAddress::File(file) => Some(with_ending(file, "secret")),
             DatabaseAddress::Postgres(_) => None,
@@ -82,12 +82,11 @@ impl Server {
         let data = config.data.clone();
         let snapshots = Snapshots::open(config.snapshots, config.clock.clone())?;
         let pages = Pages::open(config.page, config.data).await?;
-        let storage = Database::open(&config.database)
+        let database = &config.database;
+        let storage = Database::open(database)
             .await
-            .map_err(|cause| StartError::Database { address: config.database.clone(), cause })?;
-        let refused = |cause| StartError::Listen { address: config.listen.clone(), cause };
-        let listener = TcpListener::bind(&config.listen).await.map_err(refused)?;
-        let address = listener.local_addr().map_err(refused)?;
+            .map_err(|cause| anyhow!("cannot use the database {database}: {cause}. {}", advice_for(database)))?;
+        let (listener, address) = listen(&config.listen, "", "--listen").await?;
         let metrics = Metrics::default();
         let verifiers = Verifiers::default();
         let tools = Tools {
@@ -104,10 +103,7 @@ impl Server {
         }
         let mut metrics_listener = None;
         if let Some(address) = &config.protection.metrics_listen {
-            let refused = |cause| StartError::ListenForMetrics { address: address.clone(), cause };
-            let listener = TcpListener::bind(address).await.map_err(refused)?;
-            let address = listener.local_addr().map_err(refused)?;
-            metrics_listener = Some((listener, address));
+            metrics_listener = Some(listen(address, " for metrics", "--metrics-listen").await?);
         }
         let limits = RateLimits::new(&config.protection);
         let leaderboard = Leaderboard {
@@ -221,6 +217,25 @@ impl Server {
         drop(background);
         storage.close().await;
     }
+}
+
+fn advice_for(address: &DatabaseAddress) -> &'static str {
+    match address {
+        DatabaseAddress::File(_) => "Choose another file with --database, or check the permissions of this one.",
+        DatabaseAddress::Postgres(_) => {
+            "Check that the PostgreSQL server is running, that the database exists and that its owner may log in \
+             (docs/HOSTING.md)."
+        }
+    }
+}
+
+/// Binds an address, which `option` sets. Returns the listener with its actual address.
+async fn listen(address: &str, purpose: &str, option: &str) -> Result<(TcpListener, SocketAddr)> {
+    let bound = TcpListener::bind(address).await.and_then(|listener| Ok((listener.local_addr()?, listener)));
+    let (actual, listener) = bound.map_err(|cause| {
+        anyhow!("cannot listen on {address}{purpose}: {cause}. Choose another address or port with {option}.")
+    })?;
+    Ok((listener, actual))
 }
 
 /// Deletes salts of past days and counts unfinished announcements at intervals. Never returns.

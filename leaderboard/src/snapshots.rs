@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
+use anyhow::anyhow;
 use axum::extract::{Request, State};
 use axum::http::HeaderValue;
 use axum::response::Response;
@@ -18,11 +19,11 @@ use results::api::StoredRun;
 use results::open_data::{ExportFormat, Snapshot, SnapshotList};
 use tower_http::services::ServeDir;
 
+use crate::ServerClock;
 use crate::open_data::{Encoder, ExportError, ExportedRuns};
 use crate::static_files::{from_folder, not_found};
 use crate::storage::Database;
 use crate::whole_file::{WholeFile, is_partial, with_ending};
-use crate::{ServerClock, StartError};
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 /// Number of days to keep files, including today.
@@ -37,9 +38,15 @@ pub(crate) struct Snapshots {
 
 impl Snapshots {
     /// Creates the folder if necessary, so that a failure is an error at startup.
-    pub(crate) fn open(folder: Option<PathBuf>, clock: ServerClock) -> Result<Self, StartError> {
+    pub(crate) fn open(folder: Option<PathBuf>, clock: ServerClock) -> anyhow::Result<Self> {
         if let Some(folder) = &folder {
-            fs::create_dir_all(folder).map_err(|cause| StartError::Snapshots { folder: folder.clone(), cause })?;
+            fs::create_dir_all(folder).map_err(|cause| {
+                let folder = folder.display();
+                anyhow!(
+                    "cannot create the snapshot folder {folder} ({cause}). Choose another one with --snapshots, or \
+                     omit the option."
+                )
+            })?;
         }
         Ok(Self { folder: folder.map(Arc::from), clock })
     }
@@ -110,15 +117,8 @@ fn file_name(day: &str, format: ExportFormat) -> String {
 fn parse_name(name: &str) -> Option<(&str, bool)> {
     let (day, rest) = name.strip_prefix(FILE_PREFIX)?.split_at_checked("2026-11-23".len())?;
     let (rest, is_sum) = rest.strip_suffix(".sha256").map_or((rest, false), |rest| (rest, true));
-    let is_ours = is_day(day) && ExportFormat::ALL.into_iter().any(|format| ending(format) == rest);
+    let is_ours = Date::from_iso(day).is_some() && ExportFormat::ALL.into_iter().any(|format| ending(format) == rest);
     is_ours.then_some((day, is_sum))
-}
-
-fn is_day(text: &str) -> bool {
-    text.bytes().enumerate().all(|(place, byte)| match place {
-        4 | 7 => byte == b'-',
-        _ => byte.is_ascii_digit(),
-    })
 }
 
 /// Writes the missing files of a day, and returns their number. Keeps the lock until the last file is finished.

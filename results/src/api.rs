@@ -99,7 +99,7 @@ pub enum Tier {
     Hidden,
 }
 
-names!(Tier { Proven = "proven", Checked = "checked", Unverified = "unverified", Flagged = "flagged", Hidden = "hidden" });
+names!(Tier, "tier", { Proven = "proven", Checked = "checked", Unverified = "unverified", Flagged = "flagged", Hidden = "hidden" });
 
 /// One workload of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

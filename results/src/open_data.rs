@@ -23,7 +23,7 @@ pub enum ExportFormat {
     Parquet,
 }
 
-names!(ExportFormat { Csv = "csv", Jsonl = "jsonl", Parquet = "parquet" });
+names!(ExportFormat, "format", { Csv = "csv", Jsonl = "jsonl", Parquet = "parquet" });
 
 /// Query of an export: the format, and the filters and order of a list to export. All of that list is exported, so `limit`,
 /// `cursor` and `offset` are not allowed.

@@ -8,7 +8,6 @@ use results::estimate::{Estimate, Interval};
 use results::{Outcome, RunRecord, WorkloadRecord};
 
 use super::Leaderboard;
-use super::devices::unknown_device;
 use super::extract::{ReadQuery, RunId, bad_query};
 use super::list::is_device_key;
 use crate::devices::DeviceIdentity;
@@ -36,7 +35,7 @@ pub(crate) async fn show(
         (None, Some(devices)) => {
             let mut sides = Vec::new();
             for key in several("devices", &devices)? {
-                let unknown = || unknown_device().at("devices");
+                let unknown = || ApiError::unknown_device().at("devices");
                 if !is_device_key(&key) {
                     return Err(unknown());
                 }

@@ -16,11 +16,6 @@ use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, random_word};
 use crate::validation::{FieldPath, Networks, check_networks};
 use crate::{secrets, validation};
 
-fn unknown() -> ApiError {
-    let message = "No comparison has this id. It may have been deleted, or the link may be incomplete.";
-    ApiError::new(StatusCode::NOT_FOUND, "unknown_comparison", message)
-}
-
 /// `POST /api/v1/comparisons`: stores a comparison. Its records are not runs. Repeating an idempotency key repeats the
 /// answer: id and secret are derived from the server's secret, the key and the comparison.
 pub(crate) async fn share(
@@ -67,8 +62,8 @@ pub(crate) async fn share(
 }
 
 pub(crate) async fn show(State(leaderboard): State<Leaderboard>, id: Result<RunId>) -> Result<Json<StoredComparison>> {
-    let RunId(id) = id.map_err(|_refused| unknown())?;
-    leaderboard.storage.comparison(&id).await?.map(Json).ok_or_else(unknown)
+    let RunId(id) = id.map_err(|_refused| ApiError::unknown_comparison())?;
+    leaderboard.storage.comparison(&id).await?.map(Json).ok_or_else(ApiError::unknown_comparison)
 }
 
 pub(crate) async fn delete(
@@ -76,8 +71,12 @@ pub(crate) async fn delete(
     id: Result<RunId>,
     headers: HeaderMap,
 ) -> Result<StatusCode> {
-    let RunId(id) = id.map_err(|_refused| unknown())?;
+    let RunId(id) = id.map_err(|_refused| ApiError::unknown_comparison())?;
     let hash = leaderboard.storage.comparison_secret(&id).await?;
-    check_deletion(&headers, hash.as_slice(), "comparison", unknown())?;
-    if leaderboard.storage.delete_comparison(&id, None).await? { Ok(StatusCode::NO_CONTENT) } else { Err(unknown()) }
+    check_deletion(&headers, hash.as_slice(), "comparison", ApiError::unknown_comparison())?;
+    if leaderboard.storage.delete_comparison(&id, None).await? {
+        Ok(StatusCode::NO_CONTENT)
+    } else {
+        Err(ApiError::unknown_comparison())
+    }
 }

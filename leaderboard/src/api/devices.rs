@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
 use results::Date;
 use results::api::{CategoryFigure, DeviceHistory, DeviceHistoryQuery, DeviceSummary, HistoryLine};
@@ -26,7 +25,7 @@ pub(crate) async fn show(
     DeviceKey(key): DeviceKey,
 ) -> Result<Json<DeviceSummary>> {
     let key = leaderboard.storage.grouped_as(&key).await?;
-    let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown_device)?;
+    let device = leaderboard.storage.described_device(&key).await?.ok_or_else(ApiError::unknown_device)?;
     let rows = leaderboard.storage.figures_of_device(&key).await?;
     let figures = add_places(&leaderboard, &rows).await?;
     Ok(Json(DeviceSummary {
@@ -50,13 +49,8 @@ impl<S: Send + Sync> FromRequestParts<S> for DeviceKey {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let key = Path::<String>::from_request_parts(parts, state).await.ok().map(|Path(key)| key);
-        key.filter(|key| is_device_key(key)).map(Self).ok_or_else(unknown_device)
+        key.filter(|key| is_device_key(key)).map(Self).ok_or_else(ApiError::unknown_device)
     }
-}
-
-pub(super) fn unknown_device() -> ApiError {
-    let message = "No device with this key has a visible run. `/api/v1/standings` lists the keys.";
-    ApiError::new(StatusCode::NOT_FOUND, "unknown_device", message)
 }
 
 async fn add_places(leaderboard: &Leaderboard, rows: &[DeviceFigure]) -> Result<Vec<CategoryFigure>, StorageError> {
@@ -106,7 +100,7 @@ pub(crate) async fn show_history(
     ReadQuery(query): ReadQuery<DeviceHistoryQuery>,
 ) -> Result<Json<DeviceHistory>> {
     let key = leaderboard.storage.grouped_as(&key).await?;
-    let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown_device)?;
+    let device = leaderboard.storage.described_device(&key).await?.ok_or_else(ApiError::unknown_device)?;
     let figures = leaderboard.storage.figures_of_device(&device.key).await?;
     let (category, part) = match usual(&figures, &query) {
         Some(line) => {

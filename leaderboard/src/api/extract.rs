@@ -199,12 +199,12 @@ impl FromRequestParts<Leaderboard> for Requester {
 }
 
 impl Requester {
-    /// Returns the submitter, and the pseudonym of their /24 or /48, which is `None` for this machine.
-    pub(crate) async fn pseudonyms(&self, leaderboard: &Leaderboard, now: f64) -> Result<(Submitter, Option<String>)> {
+    /// Returns the pseudonyms of the submitter. This machine has no prefix.
+    pub(crate) async fn submitter(&self, leaderboard: &Leaderboard, now: f64) -> Result<Submitter> {
         let day = day_of(now);
         let salt = leaderboard.storage.submitter_salt(day).await?;
         let prefix = self.counted().map(|address| salt.word(prefix_of(address)));
-        Ok((Submitter { word: Some(salt.word(self.0)), day }, prefix))
+        Ok(Submitter { word: Some(salt.word(self.0)), day, prefix })
     }
 
     pub(crate) fn counted(&self) -> Option<IpAddr> {

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use results::RunRecord;
-use results::api::{AcceptedRun, StartRun, StartedRun, Verdict};
+use results::api::{AcceptedRun, StartRun, StartedRun, StoredRun, Verdict};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 
@@ -13,9 +13,9 @@ use super::Leaderboard;
 use super::extract::{Announced, IdempotencyKey, JsonBytes, MAX_FIELDS_BYTES, Requester};
 use crate::counted_event::CountedEvent;
 use crate::error::{ApiError, Result};
-use crate::proof::{ServerKey, Started, limited_summaries};
+use crate::proof::{ServerKey, Started};
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, fingerprint, random_word};
-use crate::storage::{Acceptance, NewRun};
+use crate::storage::{Acceptance, NewRun, Submitter};
 use crate::validation::{Checked, FieldPath, Networks, RecordOrigin, check_networks};
 use crate::{secrets, validation};
 
@@ -34,7 +34,7 @@ pub(crate) async fn start(
     let request: StartRun = body.parse()?;
     validation::check_start(&request)?;
     let now = leaderboard.clock.unix_seconds();
-    let (submitter, prefix) = requester.pseudonyms(&leaderboard, now).await?;
+    let submitter = requester.submitter(&leaderboard, now).await?;
     let started = Started {
         run_id: random_word::<RUN_ID_BYTES>()?,
         seed: leaderboard.seed.map_or_else(getrandom::u32, Ok)?,
@@ -44,7 +44,7 @@ pub(crate) async fn start(
         expires_unix_seconds: now + leaderboard.run_lifetime_seconds,
         used: false,
         submitter: submitter.word,
-        prefix,
+        prefix: submitter.prefix,
     };
     let most = Some(leaderboard.protection.open_runs).filter(|&most| most > 0);
     if !leaderboard.storage.start(&started, most).await? {
@@ -85,28 +85,17 @@ pub(crate) async fn upload(
     let seen = leaderboard.storage.seen(&id).await?;
     record.run_id = Some(id.clone());
     let seconds_ago = now - started.created_unix_seconds;
-    let (record, listed, verdict) = run_blocking(move || {
-        let verdict = validation::check(&record, &RecordOrigin::Announced { seconds_ago, seen: &seen })?;
-        let listed = limited_summaries(&record, &seen);
-        Ok((record, listed, verdict))
+    let run = run_blocking(move || {
+        Ok(validation::check(record, &RecordOrigin::Announced { seconds_ago, seen: &seen }, id, now)?)
     })
     .await?;
     let secret = random_word::<SECRET_BYTES>()?;
-    let run = NewRun {
-        run_id: &id,
-        verdict: &verdict,
-        submitted_unix_seconds: leaderboard.clock.unix_seconds(),
-        fingerprint: &fingerprint,
-        deletion_secret_hash: Some(&secrets::sha256(secret.as_bytes())),
-        submitter: &started.submitter(),
-        record: &record,
-        listed: &listed,
-        registered: true,
-    };
-    match leaderboard.storage.accept(&run).await? {
-        Acceptance::Stored => Ok(stored_now(&leaderboard, &id, verdict, secret)),
+    let deletion_secret_hash = Some(secrets::sha256(secret.as_bytes()));
+    let new = NewRun { run, fingerprint, deletion_secret_hash, submitter: started.submitter(), registered: true };
+    match leaderboard.storage.accept(&new).await? {
+        Acceptance::Stored => Ok(stored_now(&leaderboard, new.run, secret)),
         // Another request with the same nonce was faster.
-        Acceptance::AlreadyUsed => answer_repeated(&leaderboard, &id, &fingerprint).await,
+        Acceptance::AlreadyUsed => answer_repeated(&leaderboard, &started.run_id, &new.fingerprint).await,
         Acceptance::Deleted => Err(ApiError::deleted()),
         Acceptance::SameRecord(other) => Err(stored_as(&other)),
     }
@@ -123,35 +112,24 @@ pub(crate) async fn import(
     IdempotencyKey(key): IdempotencyKey,
     body: JsonBytes,
 ) -> Result<Response> {
-    let bytes = body.len();
-    let (record, verdict, fingerprint) = run_blocking(move || {
-        let mut record = read_record(&body)?;
-        let verdict = validation::check(&record, &RecordOrigin::Imported)?;
-        let fingerprint = fingerprint(&mut record)?;
-        Ok((record, verdict, fingerprint))
+    let (bytes, id, now) = (body.len(), random_word::<RUN_ID_BYTES>()?, leaderboard.clock.unix_seconds());
+    let (run, fingerprint) = run_blocking(move || {
+        let mut run = validation::check(read_record(&body)?, &RecordOrigin::Imported, id, now)?;
+        let fingerprint = fingerprint(&mut run.record)?;
+        Ok((run, fingerprint))
     })
     .await?;
-    let now = leaderboard.clock.unix_seconds();
     leaderboard.take_import_bytes(bytes).await?;
-    let id = random_word::<RUN_ID_BYTES>()?;
-    let (submitter, _) = requester.pseudonyms(&leaderboard, now).await?;
+    // Only announced runs have a prefix.
+    let submitter = Submitter { prefix: None, ..requester.submitter(&leaderboard, now).await? };
     let secret = match &key {
         Some(key) => leaderboard.key.import_secret(key, &fingerprint),
         None => random_word::<SECRET_BYTES>()?,
     };
-    let run = NewRun {
-        run_id: &id,
-        verdict: &verdict,
-        submitted_unix_seconds: leaderboard.clock.unix_seconds(),
-        fingerprint: &fingerprint,
-        deletion_secret_hash: Some(&secrets::sha256(secret.as_bytes())),
-        submitter: &submitter,
-        record: &record,
-        listed: &[],
-        registered: false,
-    };
-    match leaderboard.storage.accept(&run).await? {
-        Acceptance::Stored => Ok(stored_now(&leaderboard, &id, verdict, secret)),
+    let deletion_secret_hash = Some(secrets::sha256(secret.as_bytes()));
+    let new = NewRun { run, fingerprint, deletion_secret_hash, submitter, registered: false };
+    match leaderboard.storage.accept(&new).await? {
+        Acceptance::Stored => Ok(stored_now(&leaderboard, new.run, secret)),
         Acceptance::SameRecord(other) if key.is_some() => imported_again(&leaderboard, &other, secret).await,
         Acceptance::SameRecord(other) => Err(stored_as(&other)),
         Acceptance::Deleted => Err(ApiError::deleted()),
@@ -230,16 +208,17 @@ fn belongs_to(record: &RunRecord, started: &Started) -> Checked {
     }
     if record.provenance.engine_version != started.engine_version {
         let message = "The run was announced with another engine version.";
-        return root.field("provenance").field("engine_version").refuse("wrong_engine_version", message);
+        return root.field("provenance.engine_version").refuse("wrong_engine_version", message);
     }
     Ok(())
 }
 
-fn stored_now(leaderboard: &Leaderboard, id: &str, verdict: Verdict, secret: String) -> Response {
+fn stored_now(leaderboard: &Leaderboard, run: StoredRun, secret: String) -> Response {
     leaderboard.verifiers.wake();
-    let event = CountedEvent::Accepted(verdict.tier);
-    let mut response = accepted_response(StatusCode::CREATED, id, verdict, secret);
-    event.travels_with(&mut response);
+    let StoredRun { run_id, tier, notes, being_verified, .. } = run;
+    let verdict = Verdict { tier, notes, being_verified };
+    let mut response = accepted_response(StatusCode::CREATED, &run_id, verdict, secret);
+    CountedEvent::Accepted(tier).travels_with(&mut response);
     response
 }
 

@@ -1,17 +1,16 @@
-use std::fs;
-use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use hmac::{Hmac, KeyInit, Mac};
 use results::{Beacon, Suite};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
 use super::{SeenLap, SeenSegment};
-use crate::secrets;
-use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES};
+use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, random_word};
 use crate::whole_file::partial;
 
 /// Minimum length of a secret. A shorter one could be guessed.
@@ -23,30 +22,8 @@ const MAX_BYTES: u64 = 4096;
 #[derive(Clone)]
 pub(crate) struct ServerKey(Arc<[u8]>);
 
-/// Reason why there is no secret at startup.
-#[derive(Debug, thiserror::Error)]
-pub enum KeyError {
-    #[error(
-        "the secret{} has {characters} characters, but needs at least {MIN_CHARACTERS}: create one with `openssl \
-         rand -hex 32`",
-        file.as_ref().map(|file| format!(" in {}", file.display())).unwrap_or_default()
-    )]
-    Short { file: Option<PathBuf>, characters: usize },
-    #[error(
-        "with PostgreSQL, the secret has no default file: specify one with --secret-file. The first server creates it; \
-         copy it to each other server on the same database"
-    )]
-    NoFile,
-    #[error("cannot read the secret file {}: {cause}", file.display())]
-    Read { file: PathBuf, cause: std::io::Error },
-    #[error("cannot write the secret to {}: {cause}; specify another file with --secret-file", file.display())]
-    Write { file: PathBuf, cause: std::io::Error },
-    #[error("cannot create a secret, because the system provides no random numbers: {0}")]
-    Randomness(#[from] getrandom::Error),
-}
-
 /// An announced run.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Started {
     pub(crate) run_id: String,
     pub(crate) seed: u32,
@@ -63,19 +40,23 @@ pub(crate) struct Started {
 
 impl ServerKey {
     /// Returns the given secret, or the file's, which is created if missing. Servers of one database share it.
-    pub(crate) fn load(given: Option<&str>, file: Option<&Path>) -> Result<Self, KeyError> {
-        let text = match (given, file) {
-            (Some(text), _) => text.to_owned(),
-            (None, Some(file)) => read_or_make(file)?,
-            (None, None) => return Err(KeyError::NoFile),
+    pub(crate) fn load(given: Option<&str>, file: Option<&Path>) -> Result<Self> {
+        let (text, place) = match (given, file) {
+            (Some(text), _) => (text.to_owned(), String::new()),
+            (None, Some(file)) => (read_or_make(file)?, format!(" in {}", file.display())),
+            (None, None) => bail!(
+                "with PostgreSQL, the secret has no default file: specify one with --secret-file. The first server \
+                 creates it; copy it to each other server on the same database"
+            ),
         };
         let text = text.trim();
-        let (characters, file) = (text.len(), file.filter(|_| given.is_none()).map(Path::to_owned));
-        if characters < MIN_CHARACTERS {
-            Err(KeyError::Short { file, characters })
-        } else {
-            Ok(Self(text.as_bytes().into()))
-        }
+        ensure!(
+            text.len() >= MIN_CHARACTERS,
+            "the secret{place} has {} characters, but needs at least {MIN_CHARACTERS}: create one with `openssl rand \
+             -hex 32`",
+            text.len()
+        );
+        Ok(Self(text.as_bytes().into()))
     }
 
     /// Returns a key derived from a word, which is as secret as the word.
@@ -127,37 +108,40 @@ impl ServerKey {
     }
 }
 
-fn read_or_make(file: &Path) -> Result<String, KeyError> {
+fn read_or_make(file: &Path) -> Result<String> {
+    let unwritable = |cause: io::Error| {
+        let file = file.display();
+        anyhow!("cannot write the secret to {file}: {cause}; specify another file with --secret-file")
+    };
     match fs::metadata(file) {
         // A full disk can leave an empty file.
-        Ok(found) if found.is_file() && found.len() == 0 => {
-            fs::remove_file(file).map_err(|cause| KeyError::Write { file: file.to_owned(), cause })?;
-        }
+        Ok(found) if found.is_file() && found.len() == 0 => fs::remove_file(file).map_err(unwritable)?,
         Ok(_) => return read(file),
         Err(_) => {}
     }
-    match make(file) {
+    let text = random_word::<SECRET_BYTES>()
+        .map_err(|cause| anyhow!("cannot create a secret, because the system provides no random numbers: {cause}"))?;
+    match write(file, &text) {
         // Another server has just created it.
-        Err(KeyError::Write { cause, .. }) if cause.kind() == ErrorKind::AlreadyExists => read(file),
-        made => made,
+        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => read(file),
+        written => written.map(|()| text).map_err(unwritable),
     }
 }
 
-fn read(file: &Path) -> Result<String, KeyError> {
-    let unreadable = |cause| KeyError::Read { file: file.to_owned(), cause };
+fn read(file: &Path) -> Result<String> {
     let mut text = String::new();
-    File::open(file).map_err(unreadable)?.take(MAX_BYTES).read_to_string(&mut text).map_err(unreadable)?;
+    let read = File::open(file).and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text));
+    read.with_context(|| format!("cannot read the secret file {}", file.display()))?;
     Ok(text)
 }
 
 /// Writes a new secret that only this user may read. The file gets its name after it is completely on the disk.
-fn make(file: &Path) -> Result<String, KeyError> {
-    let unwritable = |cause| KeyError::Write { file: file.to_owned(), cause };
-    let text = secrets::random_word::<SECRET_BYTES>()?;
-    let mut partial = partial(file).map_err(unwritable)?;
-    writeln!(partial, "{text}").and_then(|()| partial.as_file().sync_all()).map_err(unwritable)?;
-    partial.persist_noclobber(file).map_err(|error| unwritable(error.error))?;
-    Ok(text)
+fn write(file: &Path, text: &str) -> io::Result<()> {
+    let mut partial = partial(file)?;
+    writeln!(partial, "{text}")?;
+    partial.as_file().sync_all()?;
+    partial.persist_noclobber(file)?;
+    Ok(())
 }
 
 /// Derives the random words for the training of a workload.
@@ -268,11 +252,9 @@ mod tests {
         }
         let given = "0123456789abcdef0123456789abcdef";
         assert_ne!(first.0, ServerKey::load(Some(given), Some(&file)).unwrap().0);
-        assert!(matches!(
-            ServerKey::load(Some("short"), Some(&file)),
-            Err(KeyError::Short { file: None, characters: 5 })
-        ));
-        assert!(matches!(ServerKey::load(None, Some(&folder.path().join("no/folder"))), Err(KeyError::Write { .. })));
+        let refusal = |given, file: &Path| ServerKey::load(given, Some(file)).err().unwrap().to_string();
+        assert!(refusal(Some("short"), &file).starts_with("the secret has 5 characters"));
+        assert!(refusal(None, &folder.path().join("no/folder")).starts_with("cannot write the secret to "));
     }
 
     fn lap(first_segment: u32, state_sha256: &str) -> SeenLap {

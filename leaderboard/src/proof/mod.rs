@@ -11,7 +11,6 @@ mod seen;
 pub(crate) mod testing;
 mod time;
 
-pub use key::KeyError;
 pub(crate) use key::{ServerKey, Started, TrainingKey};
 pub(crate) use seen::{BegunProof, MAX_HASHES, SeenLap, SeenSegment, SeenWorkload, StateSize, SurroundingSegments};
 pub(crate) use time::limited_summaries;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use engine::Workload;
 use results::api::{PartHashes, WantedState};
 use results::{Beacon, StateBytes};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// Largest number of hashes in a round. More mean more hashed states; fewer mean more steps to retrain.
@@ -24,14 +24,14 @@ pub(crate) struct SeenWorkload {
     pub(crate) states: Vec<WantedState>,
 }
 
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SeenLap {
     pub(crate) first_segment: u32,
     pub(crate) state_sha256: String,
     pub(crate) opened_unix_seconds: f64,
 }
 
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SeenSegment {
     pub(crate) step: u64,
     pub(crate) beacon: Beacon,
@@ -42,7 +42,7 @@ pub(crate) struct SeenSegment {
     pub(crate) committed_unix_seconds: f64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BegunProof {
     /// Word from which the draws inside segments are derived.
     pub(crate) word: String,

@@ -8,15 +8,16 @@ use super::values::Statement;
 use super::{Database, NewRun, Result, export, figures, list, moderation, started};
 
 impl Database {
-    pub(crate) async fn store_all(&self, runs: &[NewRun<'_>]) -> Result<()> {
+    pub(crate) async fn store_all(&self, runs: &[NewRun]) -> Result<()> {
         let mut transaction = self.writing().await?;
-        for run in runs {
-            let rows = RunRows::of(run)?;
+        for new in runs {
+            let rows = RunRows::of(new)?;
             let Some(device) = rows.insert_run(&mut transaction).await? else { continue };
             rows.insert_results(&mut transaction, &device).await?;
-            if let Some(word) = &run.submitter.word {
-                count_announced(&mut transaction, &run.record.suite, word, run.submitter.day).await?;
-                count_finished(&mut transaction, &run.record.suite, word).await?;
+            if let Some(word) = &new.submitter.word {
+                let suite = &new.run.record.suite;
+                count_announced(&mut transaction, suite, word, new.submitter.day).await?;
+                count_finished(&mut transaction, suite, word).await?;
             }
         }
         transaction.commit().await

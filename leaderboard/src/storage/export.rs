@@ -7,50 +7,19 @@ use results::{RunRecord, Summary, WorkloadRecord};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-use super::values::{being_verified, read, sql, tuple};
-use super::{Database, Result, StorageError};
+use super::values::{Statement, being_verified, read, tuple};
+use super::{Database, Result};
 
-pub(crate) struct Place {
-    submitted_unix_seconds: f64,
-    run_id: String,
-}
+/// A place in the order of submission: seconds since 1970, and the id of a run.
+pub(crate) type SubmissionPlace = (f64, String);
 
-impl Place {
-    pub(crate) const BEGINNING: Self = Self { submitted_unix_seconds: f64::MIN, run_id: String::new() };
-}
-
-pub(crate) struct Portion {
-    pub(crate) runs: Vec<StoredRun>,
-    pub(crate) left_out: u64,
-    pub(crate) next: Option<Place>,
-}
-
-macro_rules! exported {
-    ($condition:literal) => {
-        concat!(
-            "SELECT run_id AS _run_id, submitted_unix_seconds AS _submitted, record AS _record, ",
-            "tier, notes AS notes_json, ",
-            being_verified!(),
-            " FROM runs WHERE tier <> 'hidden' AND ",
-            $condition
-        )
-    };
-}
-
-pub(super) const AFTER: &str =
-    exported!("(submitted_unix_seconds, run_id) > ($1, $2) ORDER BY submitted_unix_seconds, run_id LIMIT $3");
-const LISTED_AFTER: &str = "SELECT run_id, workload, summary FROM results WHERE run_id IN (\
-     SELECT run_id FROM runs WHERE tier <> 'hidden' AND (submitted_unix_seconds, run_id) > ($1, $2) \
-     ORDER BY submitted_unix_seconds, run_id LIMIT $3)";
-const LISTED_OF: &str = "SELECT run_id, workload, summary FROM results WHERE run_id = $1";
-const NAMED: &str = exported!("run_id = $1");
+pub(super) const AFTER: &str = "SELECT submitted_unix_seconds, run_id FROM runs WHERE tier <> 'hidden' \
+     AND (submitted_unix_seconds, run_id) > ($1, $2) ORDER BY submitted_unix_seconds, run_id LIMIT $3";
 
 impl Database {
     /// Returns a run that is not hidden, as it was uploaded.
     pub(crate) async fn uploaded_run(&self, run_id: &str) -> Result<Option<StoredRun>> {
-        let Some(row) = sql!(NAMED, [run_id]).fetch_optional(&self.pool).await? else { return Ok(None) };
-        let listed = tuple!(LISTED_OF, [run_id]).fetch_all(&self.pool).await?;
-        stored_run(&row, &summaries(listed)?).map(Some)
+        self.uploaded_runs(&[run_id]).await?.remove(run_id).transpose()
     }
 
     /// Returns a run that is not hidden, with the listed metrics in its record.
@@ -58,41 +27,49 @@ impl Database {
         Ok(self.uploaded_run(run_id).await?.map(StoredRun::into_listed))
     }
 
+    /// Returns those of these runs that are not hidden, in this order, and the number of unreadable ones.
     pub(crate) async fn visible_runs_named(&self, ids: &[&str]) -> Result<(Vec<StoredRun>, u64)> {
+        let mut found = self.uploaded_runs(ids).await?;
         let (mut runs, mut left_out) = (Vec::with_capacity(ids.len()), 0);
-        for id in ids {
-            match self.uploaded_run(id).await {
+        for run_id in ids {
+            match found.remove(*run_id).transpose() {
                 Ok(run) => runs.extend(run),
-                Err(cause @ StorageError::Json(_)) => {
-                    tell_unreadable(id, &cause);
+                Err(cause) => {
+                    let cause = &cause as &dyn std::error::Error;
+                    tracing::warn!(run_id, cause, "a stored run cannot be read");
                     left_out += 1;
                 }
-                Err(cause) => return Err(cause),
             }
         }
         Ok((runs, left_out))
     }
 
-    /// Returns at most `most` runs after a place. Unreadable rows are skipped and counted.
-    pub(crate) async fn visible_runs_after(&self, place: &Place, most: u32) -> Result<Portion> {
-        let (seconds, run_id, limit) = (place.submitted_unix_seconds, &place.run_id, i64::from(most));
-        let rows = sql!(AFTER, [seconds, run_id, limit]).fetch_all(&self.pool).await?;
-        let listed = summaries(tuple!(LISTED_AFTER, [seconds, run_id, limit]).fetch_all(&self.pool).await?)?;
-        let mut portion = Portion { runs: Vec::with_capacity(rows.len()), left_out: 0, next: None };
-        for row in &rows {
-            match stored_run(row, &listed) {
-                Ok(run) => portion.runs.push(run),
-                Err(cause) => {
-                    tell_unreadable(row.try_get("_run_id")?, &cause);
-                    portion.left_out += 1;
-                }
-            }
+    async fn uploaded_runs(&self, ids: &[&str]) -> Result<BTreeMap<String, Result<StoredRun>>> {
+        let mut statement = Statement::default();
+        let places: Vec<String> = ids.iter().map(|id| statement.value(*id)).collect();
+        let are_named = format!("run_id IN ({})", places.join(", "));
+        statement.sql = [
+            "SELECT run_id AS _run_id, submitted_unix_seconds AS _submitted, record AS _record, tier, \
+             notes AS notes_json, ",
+            being_verified!(),
+            " FROM runs WHERE tier <> 'hidden' AND ",
+            &are_named,
+        ]
+        .concat();
+        let rows = statement.query().fetch_all(&self.pool).await?;
+        statement.sql = format!("SELECT run_id, workload, summary FROM results WHERE {are_named}");
+        let mut listed = Listed::new();
+        for row in statement.query().fetch_all(&self.pool).await? {
+            let summary = serde_json::from_str(row.try_get("summary")?)?;
+            listed.insert((row.try_get("run_id")?, row.try_get("workload")?), summary);
         }
-        if let Some(last) = rows.last().filter(|_| rows.len() == most as usize) {
-            portion.next =
-                Some(Place { submitted_unix_seconds: last.try_get("_submitted")?, run_id: last.try_get("_run_id")? });
-        }
-        Ok(portion)
+        rows.iter().map(|row| Ok((row.try_get("_run_id")?, stored_run(row, &listed)))).collect()
+    }
+
+    /// Returns the places of at most `most` visible runs after a place.
+    pub(crate) async fn places_after(&self, place: &SubmissionPlace, most: u32) -> Result<Vec<SubmissionPlace>> {
+        let (seconds, run_id) = place;
+        Ok(tuple!(AFTER, [seconds, run_id, i64::from(most)]).fetch_all(&self.pool).await?)
     }
 
     pub(crate) async fn count_visible_runs(&self) -> Result<u64> {
@@ -102,19 +79,8 @@ impl Database {
     }
 }
 
-fn tell_unreadable(run_id: &str, cause: &StorageError) {
-    tracing::warn!(run_id, cause = cause as &dyn std::error::Error, "a stored run cannot be read");
-}
-
 /// Listed metrics by run and workload.
 type Listed = BTreeMap<(String, String), Summary>;
-
-fn summaries(rows: Vec<(String, String, String)>) -> Result<Listed> {
-    let read = |(run_id, workload, summary): (String, String, String)| {
-        Ok(((run_id, workload), serde_json::from_str(&summary)?))
-    };
-    rows.into_iter().map(read).collect()
-}
 
 fn stored_run(row: &AnyRow, listed: &Listed) -> Result<StoredRun> {
     let run_id: String = row.try_get("_run_id")?;

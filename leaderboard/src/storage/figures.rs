@@ -245,8 +245,8 @@ impl Database {
         for MadeFigure { line, rates } in figures {
             let DeviceFigure { device, class, category, figure, .. } = line;
             let row = json!({
-                "device_key": device.key, "suite_name": category.suite.name, "suite_version": category.suite.version,
-                "device_class": class, "workload": category.workload, "backend": category.backend,
+                "device_key": device.key, "suite": category.suite, "device_class": class,
+                "workload": category.workload, "backend": category.backend,
                 "precision": category.precision, "client_kind": category.client_kind, "vendor": device.vendor,
                 "median": figure.median, "lower_quartile": figure.lower_quartile,
                 "upper_quartile": figure.upper_quartile, "has_place": has_place(figure), "line": line,

@@ -3,17 +3,17 @@
 
 use results::api::Tier;
 use results::{RunRecord, Suite, WorkloadRecord};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sqlx::{AnyConnection, Row};
 
 use super::Result;
-use super::values::{Statement, execute, read, sql};
+use super::values::{KEEP, Statement, execute, insert, read, sql};
 use crate::secrets::sha256;
 
 /// Hexadecimal digits of a kind's number: 60 bits, positive in every database. Collisions are improbable.
 const DIGITS: usize = 15;
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ResultKind {
     pub(super) backend: String,
     pub(super) precision: String,
@@ -62,11 +62,9 @@ impl ResultKind {
 
     pub(super) async fn keep(&self, connection: &mut AnyConnection) -> Result<i64> {
         let number = self.number();
-        let insert = "INSERT INTO kinds (kind, suite_version, backend, precision, suite_name, client_kind, browser, \
-             system, vendor, tier, ranked_as) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
-             ON CONFLICT (kind) DO NOTHING";
-        let insert = sql!(insert, [number, i64::from(self.suite.version)]);
-        self.words().into_iter().fold(insert, |insert, word| insert.bind(word.to_owned())).execute(connection).await?;
+        let mut row = serde_json::to_value(self)?;
+        row["kind"] = number.into();
+        insert("kinds", &row, KEEP).execute(connection).await?;
         Ok(number)
     }
 }

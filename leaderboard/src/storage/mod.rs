@@ -31,7 +31,7 @@ pub(crate) use access_path::RowKey;
 pub use address::{AddressError, AddressParser, DatabaseAddress};
 pub(crate) use connect::leave_alone;
 use connect::{Connector, Dialect};
-pub(crate) use export::Place;
+pub(crate) use export::SubmissionPlace;
 pub(crate) use figures::{RatesOfDevice, TableQuery};
 pub(crate) use kinds::KindFilter;
 pub(crate) use list::{Bounds, HistoryPart, ListQuery, PastResult};
@@ -41,7 +41,7 @@ pub(crate) use runs::{Acceptance, StandingRun, WorkloadRate};
 pub(crate) use started::Submitter;
 pub(crate) use trouble::DatabaseTrouble;
 pub(crate) use trust::Own;
-pub(crate) use verifications::{Candidates, Conclusion, Verification};
+pub(crate) use verifications::{Conclusion, Verification};
 use writing::LogSync;
 
 /// Connections to the database. Clones share them.
@@ -65,7 +65,7 @@ pub(crate) type Result<T, E = StorageError> = std::result::Result<T, E>;
 
 /// An error of the database, or an invalid value in it.
 #[derive(Debug, thiserror::Error)]
-pub enum StorageError {
+pub(crate) enum StorageError {
     #[error(transparent)]
     Database(#[from] sqlx::Error),
     #[error("cannot bring its tables up to date: {0}")]

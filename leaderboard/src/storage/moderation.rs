@@ -27,7 +27,7 @@ pub(super) const COUNT: &str = "SELECT COUNT(*) AS total FROM (SELECT 1 FROM mod
 
 /// The reason why an action of a moderator is refused.
 #[derive(Debug, thiserror::Error)]
-pub enum ModerationError {
+pub(crate) enum ModerationError {
     #[error("no run {0} in the database: a run id is the 16 letters and digits after /runs/ in the run's link")]
     UnknownRun(String),
     #[error(

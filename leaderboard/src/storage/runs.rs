@@ -33,14 +33,14 @@ pub(crate) struct StoredRow {
 
 impl Database {
     /// Stores a run with its results and its secret, or nothing at all.
-    pub(crate) async fn accept(&self, run: &NewRun<'_>) -> Result<Acceptance> {
-        let rows = RunRows::of(run)?;
+    pub(crate) async fn accept(&self, new: &NewRun) -> Result<Acceptance> {
+        let rows = RunRows::of(new)?;
         loop {
-            if let Some(done) = self.store(run, &rows).await? {
+            if let Some(done) = self.store(new, &rows).await? {
                 return Ok(done);
             }
             // The same record exists or has just been deleted. The next iteration detects a deletion.
-            let query = scalar!("SELECT run_id FROM runs WHERE fingerprint = $1", [run.fingerprint]);
+            let query = scalar!("SELECT run_id FROM runs WHERE fingerprint = $1", [&new.fingerprint]);
             if let Some(other) = query.fetch_optional(&self.pool).await? {
                 return Ok(Acceptance::SameRecord(other));
             }
@@ -48,38 +48,36 @@ impl Database {
     }
 
     /// Returns `None` if the same record is stored already.
-    async fn store(&self, run: &NewRun<'_>, rows: &RunRows<'_>) -> Result<Option<Acceptance>> {
+    async fn store(&self, new: &NewRun, rows: &RunRows<'_>) -> Result<Option<Acceptance>> {
+        let run_id = new.run.run_id.as_str();
         let mut transaction = self.writing().await?;
         // The first statement writes, so that the second of two equal requests waits here and then sees the first.
-        if run.registered {
-            let used = execute!(
-                transaction,
-                "UPDATE started_runs SET used = TRUE WHERE run_id = $1 AND used = FALSE",
-                [run.run_id]
-            )?;
+        if new.registered {
+            let update = "UPDATE started_runs SET used = TRUE WHERE run_id = $1 AND used = FALSE";
+            let used = execute!(transaction, update, [run_id])?;
             if used.rows_affected() == 0 {
                 return Ok(Some(Acceptance::AlreadyUsed));
             }
         }
         let Some(device) = rows.insert_run(&mut transaction).await? else { return Ok(None) };
         // Follows the writing of the row, which waits for concurrent deletions.
-        let count = scalar!("SELECT COUNT(*) FROM deleted_records WHERE fingerprint = $1", [run.fingerprint]);
+        let count = scalar!("SELECT COUNT(*) FROM deleted_records WHERE fingerprint = $1", [&new.fingerprint]);
         let deleted: i64 = count.fetch_one(&mut *transaction).await?;
         if deleted > 0 {
             return Ok(Some(Acceptance::Deleted));
         }
         rows.insert_results(&mut transaction, &device).await?;
-        if let Some(hash) = run.deletion_secret_hash {
-            insert_secret(&mut transaction, run.run_id, hash).await?;
+        if let Some(hash) = &new.deletion_secret_hash {
+            insert_secret(&mut transaction, run_id, hash).await?;
         }
-        if let (true, Some(word)) = (run.registered, &run.submitter.word) {
-            count_finished(&mut transaction, &run.record.suite, word).await?;
+        if let (true, Some(word)) = (new.registered, &new.submitter.word) {
+            count_finished(&mut transaction, &new.run.record.suite, word).await?;
         }
-        if run.verdict.being_verified {
-            queue(&mut transaction, run.run_id, run.submitted_unix_seconds, false).await?;
-        } else if run.registered {
+        if new.run.being_verified {
+            queue(&mut transaction, run_id, new.run.submitted_unix_seconds, false).await?;
+        } else if new.registered {
             // Its states are not needed.
-            verifications::forget_states(&mut transaction, run.run_id).await?;
+            verifications::forget_states(&mut transaction, run_id).await?;
         }
         transaction.commit().await?;
         Ok(Some(Acceptance::Stored))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use results::api::{PartHashes, WantedState};
-use serde_json::json;
+use serde_json::{Value as Json, json, to_value};
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
@@ -100,11 +100,7 @@ impl Database {
 
     /// Stores a lap. Returns false if there is already one with this first segment.
     pub(crate) async fn open_lap(&self, run_id: &str, workload: &str, lap: &SeenLap) -> Result<bool> {
-        let row = json!({
-            "run_id": run_id, "workload": workload, "first_segment": lap.first_segment,
-            "state_sha256": lap.state_sha256, "opened_unix_seconds": lap.opened_unix_seconds,
-        });
-        Ok(self.write(insert("laps", &row, KEEP)).await?.rows_affected() == 1)
+        self.keep("laps", run_id, workload, to_value(lap)?).await
     }
 
     /// Stores a segment. Returns false if there is already one with this number.
@@ -115,32 +111,29 @@ impl Database {
         number: u32,
         segment: &SeenSegment,
     ) -> Result<bool> {
-        let row = json!({
-            "run_id": run_id, "workload": workload, "number": number, "step": segment.step, "beacon": segment.beacon,
-            "state_sha256": segment.state_sha256, "losses_sha256": segment.losses_sha256,
-            "ends_lap": segment.ends_lap, "committed_unix_seconds": segment.committed_unix_seconds,
-        });
-        Ok(self.write(insert("segments", &row, KEEP)).await?.rows_affected() == 1)
+        let mut row = to_value(segment)?;
+        row["number"] = number.into();
+        self.keep("segments", run_id, workload, row).await
     }
 
-    pub(crate) async fn begin_proof(&self, run_id: &str, workload: &str, proof: &BegunProof) -> Result<()> {
-        let row = json!({
-            "run_id": run_id, "workload": workload, "word": proof.word, "segments": proof.segments,
-            "drawn": proof.drawn, "tested_step": proof.tested_step, "target_step": proof.target_step,
-        });
-        self.write(insert("proofs", &row, KEEP)).await?;
-        Ok(())
+    pub(crate) async fn begin_proof(&self, run_id: &str, workload: &str, proof: &BegunProof) -> Result<bool> {
+        self.keep("proofs", run_id, workload, to_value(proof)?).await
     }
 
-    pub(crate) async fn keep_hashes(&self, run_id: &str, workload: &str, hashes: &PartHashes) -> Result<()> {
+    pub(crate) async fn keep_hashes(&self, run_id: &str, workload: &str, hashes: &PartHashes) -> Result<bool> {
         let lists = [serde_json::to_string(&hashes.state_sha256)?, serde_json::to_string(&hashes.losses)?];
         let row = json!({
-            "run_id": run_id, "workload": workload, "draw": hashes.draw,
-            "first_step": hashes.steps[0], "last_step": hashes.steps[1],
+            "draw": hashes.draw, "first_step": hashes.steps[0], "last_step": hashes.steps[1],
             "bytes": lists[0].len() + lists[1].len(), "hashes": lists[0], "losses": lists[1],
         });
-        self.write(insert("part_hashes", &row, KEEP)).await?;
-        Ok(())
+        self.keep("part_hashes", run_id, workload, row).await
+    }
+
+    /// Stores a row of a workload. Returns false if there is already one with its key.
+    async fn keep(&self, table: &str, run_id: &str, workload: &str, mut row: Json) -> Result<bool> {
+        row["run_id"] = run_id.into();
+        row["workload"] = workload.into();
+        Ok(self.write(insert(table, &row, KEEP)).await?.rows_affected() == 1)
     }
 }
 

@@ -1,5 +1,4 @@
 use results::Suite;
-use serde_json::json;
 use sqlx::AnyConnection;
 
 use super::values::{as_flag, execute, insert, scalar, sql};
@@ -26,7 +25,8 @@ pub(super) const COUNT_OPEN: &str = "SELECT COUNT(*) AS open FROM (SELECT run_id
 impl Started {
     /// Returns the submitter of the announcement. The run counts as theirs, even if another address uploads it.
     pub(crate) fn submitter(&self) -> Submitter {
-        Submitter { word: self.submitter.clone(), day: day_of(self.created_unix_seconds) }
+        let (word, prefix) = (self.submitter.clone(), self.prefix.clone());
+        Submitter { word, day: day_of(self.created_unix_seconds), prefix }
     }
 }
 
@@ -44,12 +44,8 @@ impl Database {
                 return Ok(false);
             }
         }
-        let row = json!({
-            "run_id": run.run_id, "nonce": "", "seed": run.seed,
-            "suite_name": run.suite.name, "suite_version": run.suite.version, "engine_version": run.engine_version,
-            "created_unix_seconds": run.created_unix_seconds, "expires_unix_seconds": run.expires_unix_seconds,
-            "used": run.used, "submitter": run.submitter, "prefix": run.prefix,
-        });
+        let mut row = serde_json::to_value(run)?;
+        row["nonce"] = "".into();
         insert("started_runs", &row, "").execute(&mut *transaction).await?;
         if let Some(word) = &run.submitter {
             count_announced(&mut transaction, &run.suite, word, day_of(run.created_unix_seconds)).await?;
@@ -81,6 +77,8 @@ pub(crate) struct Submitter {
     /// Pseudonym made with the [`SubmitterSalt`]. `None` for runs from `leaderboard import`.
     pub(crate) word: Option<String>,
     pub(crate) day: i64,
+    /// Pseudonym of the /24 or /48 that announced the run.
+    pub(crate) prefix: Option<String>,
 }
 
 impl Database {

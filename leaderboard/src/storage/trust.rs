@@ -95,7 +95,7 @@ pub(super) async fn write(
             )?;
         }
     }
-    place_results(connection, run_id, Some(shown_before.tier), shown.tier).await
+    place(connection, run_id, Some(shown_before.tier), shown.tier).await
 }
 
 /// Copies the listed columns of a run, and ranks rankable results of proven standard runs on hardware.
@@ -109,16 +109,9 @@ const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, voice, su
 const OUTDATE: &str = "INSERT INTO stale_devices (device_key, mark) VALUES ($1, $2) \
      ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
 
-/// Lists and ranks a run's results by its tier, and marks its device's metrics as outdated if the run counts or did.
-pub(super) async fn place(connection: &mut AnyConnection, run_id: &str, before: Option<Tier>, now: Tier) -> Result<()> {
-    match place_results(connection, run_id, before, now).await? {
-        Some(device) => outdate(connection, &device).await,
-        None => Ok(()),
-    }
-}
-
-/// Does the same for one of several runs. Returns the device to [`outdate`] after all are placed.
-async fn place_results(
+/// Lists and ranks a run's results by its tier. If the run counts or did, returns its device, whose metrics are to be
+/// marked as outdated at the end.
+pub(super) async fn place(
     connection: &mut AnyConnection,
     run_id: &str,
     before: Option<Tier>,
@@ -150,7 +143,7 @@ impl Database {
 }
 
 /// Marks the metrics of a device as outdated. Called last, in the order of keys, to avoid deadlocks.
-async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<()> {
+pub(super) async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<()> {
     execute!(connection, OUTDATE, [device_key, mark()?])?;
     Ok(())
 }

@@ -97,11 +97,15 @@ impl Database {
 
 pub(super) type AnyQuery<'q> = Query<'q, Any, AnyArguments>;
 
-/// Returns a statement that inserts a row with a column for each field of an object. Lists and objects become JSON.
-/// `null` is left out: the driver tells PostgreSQL that an absent `f64` is a single-precision number.
+/// Returns a statement that inserts a row with a column for each field of an object. A suite has two columns, as in
+/// [`read`]; other lists and objects become JSON. `null` is left out: the driver tells PostgreSQL that an absent `f64` is
+/// a single-precision number.
 pub(super) fn insert(table: &str, row: &Json, if_it_exists: &str) -> AnyQuery<'static> {
-    let fields: Vec<_> = row.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()).collect();
-    let columns: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+    let suite = [("suite_name", &row["suite"]["name"]), ("suite_version", &row["suite"]["version"])];
+    let fields = row.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value));
+    let fields = fields.filter(|(name, _)| *name != "suite").chain(suite);
+    let fields: Vec<_> = fields.filter(|(_, value)| !value.is_null()).collect();
+    let columns: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
     let places: Vec<String> = (1..=fields.len()).map(|place| format!("${place}")).collect();
     let (columns, places) = (columns.join(", "), places.join(", "));
     let query = sqlx::query(AssertSqlSafe(format!("INSERT INTO {table} ({columns}) VALUES ({places}) {if_it_exists}")));
@@ -109,7 +113,7 @@ pub(super) fn insert(table: &str, row: &Json, if_it_exists: &str) -> AnyQuery<'s
 }
 
 /// Binds a value. An absent one is a text.
-pub(super) fn bind(query: AnyQuery<'static>, value: &Json) -> AnyQuery<'static> {
+fn bind(query: AnyQuery<'static>, value: &Json) -> AnyQuery<'static> {
     match value {
         Json::Null => query.bind(None::<String>),
         Json::Bool(flag) => query.bind(*flag),

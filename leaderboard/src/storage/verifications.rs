@@ -206,12 +206,6 @@ pub(super) async fn forget_states(connection: &mut AnyConnection, run_id: &str) 
 /// Number of runs that are queued in one transaction.
 const PORTION: usize = 500;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Candidates<'a> {
-    Runs(&'a [String]),
-    OfTier(Tier),
-}
-
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Replays {
     pub(crate) runs: Vec<String>,
@@ -226,40 +220,30 @@ pub(crate) struct ReplayProgress {
 }
 
 impl Database {
-    /// Queues runs. If a named run is unknown, none is queued. `now` identifies the request afterwards.
-    pub(crate) async fn ask_for_replays(&self, candidates: Candidates<'_>, now: f64) -> Result<Replays> {
+    /// Queues all runs of a tier, or else the named ones. If one of these is unknown, none is queued. `now` identifies the
+    /// request afterwards.
+    pub(crate) async fn ask_for_replays(&self, tier: Option<Tier>, named: &[String], now: f64) -> Result<Replays> {
         let mut asked = Replays::default();
         // All transactions use the same order, to avoid deadlocks.
-        let (run_ids, portion): (Vec<String>, usize) = match candidates {
-            Candidates::Runs(run_ids) => (BTreeSet::from_iter(run_ids).into_iter().cloned().collect(), run_ids.len()),
-            Candidates::OfTier(tier) => (self.runs_of_tier(tier).await?, PORTION),
+        let (run_ids, portion): (Vec<String>, usize) = match tier {
+            None => (BTreeSet::from_iter(named).into_iter().cloned().collect(), named.len()),
+            Some(tier) => {
+                let query = scalar!("SELECT run_id FROM runs WHERE tier = $1 ORDER BY run_id", [tier.name()]);
+                (query.fetch_all(&self.pool).await?, PORTION)
+            }
         };
         for portion in run_ids.chunks(portion.max(1)) {
             let mut transaction = self.writing().await?;
             for run_id in portion {
                 // Runs of a tier that were deleted meanwhile are ignored.
                 let is_known = ask(&mut transaction, run_id, now, &mut asked).await?;
-                if !is_known && matches!(candidates, Candidates::Runs(_)) {
+                if !is_known && tier.is_none() {
                     return Err(ModerationError::UnknownRun(run_id.clone()).into());
                 }
             }
             transaction.commit().await?;
         }
         Ok(asked)
-    }
-
-    async fn runs_of_tier(&self, tier: Tier) -> Result<Vec<String>> {
-        let query = "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3";
-        let mut run_ids: Vec<String> = Vec::new();
-        loop {
-            let last = run_ids.last().map_or("", String::as_str);
-            let query = scalar!(query, [tier.name(), last, i64::try_from(PORTION)?]);
-            let portion: Vec<String> = query.fetch_all(&self.pool).await?;
-            if portion.is_empty() {
-                return Ok(run_ids);
-            }
-            run_ids.extend(portion);
-        }
     }
 
     pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<ReplayProgress> {

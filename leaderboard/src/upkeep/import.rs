@@ -1,18 +1,17 @@
 //! Import of JSON Lines from `leaderboard export`.
 
-use std::fmt::Display;
 use std::fs::File;
 use std::io;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use results::api::{StoredRun, Verdict};
+use anyhow::{Result, anyhow, bail};
+use results::api::StoredRun;
 
-use super::UpkeepError;
 use super::moderation::with_storage;
 use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, fingerprint, is_run_id, random_word};
-use crate::storage::{Acceptance, Database, DatabaseAddress, NewRun, StorageError, Submitter};
+use crate::storage::{Acceptance, Database, DatabaseAddress, NewRun, Submitter};
 use crate::validation::RecordOrigin;
 use crate::{ServerClock, validation};
 
@@ -30,8 +29,10 @@ struct ImportOutcome {
 }
 
 /// Stores all valid lines, and reports the others.
-pub(super) async fn import(from: &Path, trust: bool, database: &DatabaseAddress) -> Result<String, UpkeepError> {
-    let failed = |cause| UpkeepError::Read { file: from.to_owned(), cause };
+pub(super) async fn import(from: &Path, trust: bool, database: &DatabaseAddress) -> Result<String> {
+    let failed = |cause: io::Error| {
+        anyhow!("cannot read {}: {cause}. Is this the file that `leaderboard export` wrote?", from.display())
+    };
     let mut input = BufReader::new(File::open(from).map_err(failed)?);
     let start = input.fill_buf().map_err(failed)?;
     let mark = start.len() - results::skip_mark(start).map_err(|error| failed(io::Error::other(error)))?.len();
@@ -44,9 +45,9 @@ pub(super) async fn import(from: &Path, trust: bool, database: &DatabaseAddress)
                 match store(storage, &line, trust).await {
                     Ok(true) => outcome.stored += 1,
                     Ok(false) => outcome.there += 1,
-                    Err(UpkeepError::RefusedLines(why)) => {
+                    Err(refusal) if refusal.is::<RefusedLine>() => {
                         outcome.refused += 1;
-                        outcome.reasons.push(format!("line {number}: {why}"));
+                        outcome.reasons.push(format!("line {number}: {refusal}"));
                         outcome.reasons.truncate(MAX_REASONS);
                     }
                     Err(other) => return Err(other),
@@ -61,16 +62,15 @@ pub(super) async fn import(from: &Path, trust: bool, database: &DatabaseAddress)
     let ImportOutcome { stored, there, refused, reasons } = outcome.await?;
     let said = format!("imported {stored} runs from {} into {database}; {there} were there already", from.display());
     if refused > 0 {
-        let reasons = reasons.join("\n");
-        return Err(UpkeepError::RefusedLines(format!("{said}; {refused} lines were refused:\n{reasons}")));
+        bail!("{said}; {refused} lines were refused:\n{}", reasons.join("\n"));
     }
     Ok(said)
 }
 
-/// Returns the error of a line that is not stored.
-fn refused(code: &str, why: impl Display) -> UpkeepError {
-    UpkeepError::RefusedLines(format!("{code}: {why}"))
-}
+/// The reason why a line is not stored.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}: {1}")]
+struct RefusedLine(&'static str, String);
 
 /// Reads the next line up to its maximum length. Returns `false` at the end.
 fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
@@ -83,67 +83,49 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
 }
 
 /// Returns `false` if the same record is stored already.
-async fn store(storage: &Database, line: &[u8], trust: bool) -> Result<bool, UpkeepError> {
+async fn store(storage: &Database, line: &[u8], trust: bool) -> Result<bool> {
     let mut run: StoredRun = serde_json::from_slice(line).map_err(|cause| {
         let why = format!("not a run as written by `leaderboard export --format jsonl` ({cause})");
-        refused("malformed_json", why)
+        RefusedLine("malformed_json", why)
     })?;
     let announced_as = run.record.run_id.clone();
-    let fingerprint = fingerprint(&mut run.record).map_err(StorageError::from)?;
+    let fingerprint = fingerprint(&mut run.record)?;
     if trust {
         if !run.listed.is_empty() && run.listed.len() != run.record.workloads.len() {
             let why = "`listed` must have the metrics of every workload of the record, in the same order";
-            return Err(refused("wrong_length", why));
+            bail!(RefusedLine("wrong_length", why.to_owned()));
         }
         expect_free(storage, &run.run_id, &fingerprint).await?;
         run.record.run_id = announced_as.filter(|id| *id == run.run_id);
+        run.being_verified = false;
     } else {
-        distrust(&mut run)?;
+        // A stranger's upload: validated, with a new id and time.
+        let (run_id, now) = (random_word::<RUN_ID_BYTES>()?, ServerClock::system().unix_seconds());
+        run = validation::check(run.record, &RecordOrigin::Imported, run_id, now).map_err(|refusal| {
+            let place = if refusal.field.is_empty() { String::new() } else { format!("{}: ", refusal.field) };
+            RefusedLine(refusal.code, format!("{place}{}", refusal.message))
+        })?;
     }
     // Exports do not have submitters.
-    let submitter = Submitter { word: None, day: day_of(run.submitted_unix_seconds) };
-    let verdict = Verdict { tier: run.tier, notes: run.notes, being_verified: false };
-    let new = NewRun {
-        run_id: &run.run_id,
-        verdict: &verdict,
-        submitted_unix_seconds: run.submitted_unix_seconds,
-        fingerprint: &fingerprint,
-        deletion_secret_hash: None,
-        submitter: &submitter,
-        record: &run.record,
-        listed: &run.listed,
-        registered: false,
-    };
+    let submitter = Submitter { word: None, day: day_of(run.submitted_unix_seconds), prefix: None };
+    let new = NewRun { run, fingerprint, deletion_secret_hash: None, submitter, registered: false };
     match storage.accept(&new).await? {
         Acceptance::Stored => Ok(true),
         Acceptance::AlreadyUsed | Acceptance::SameRecord(_) => Ok(false),
         Acceptance::Deleted => {
-            Err(refused("deleted", format_args!("run {} was deleted here and cannot come back", run.run_id)))
+            bail!(RefusedLine("deleted", format!("run {} was deleted here and cannot come back", new.run.run_id)))
         }
     }
 }
 
-/// Turns a run into a stranger's upload: validated, with a new id and time.
-fn distrust(run: &mut StoredRun) -> Result<(), UpkeepError> {
-    let verdict = validation::check(&run.record, &RecordOrigin::Imported).map_err(|refusal| {
-        let place = if refusal.field.is_empty() { String::new() } else { format!("{}: ", refusal.field) };
-        refused(refusal.code, format_args!("{place}{}", refusal.message))
-    })?;
-    run.run_id = random_word::<RUN_ID_BYTES>()?;
-    (run.tier, run.notes) = (verdict.tier, verdict.notes);
-    run.listed.clear();
-    run.submitted_unix_seconds = ServerClock::system().unix_seconds();
-    Ok(())
-}
-
 /// Checks that a run can keep its id, so that links to it stay valid.
-async fn expect_free(storage: &Database, run_id: &str, fingerprint: &str) -> Result<(), UpkeepError> {
+async fn expect_free(storage: &Database, run_id: &str, fingerprint: &str) -> Result<()> {
     if !is_run_id(run_id) {
-        return Err(refused("bad_run_id", "a run id must have 16 lowercase hexadecimal digits"));
+        bail!(RefusedLine("bad_run_id", "a run id must have 16 lowercase hexadecimal digits".to_owned()));
     }
     let other = storage.stored_row(run_id).await?.is_some_and(|stored| stored.fingerprint != fingerprint);
     if other || storage.started(run_id).await?.is_some_and(|started| !started.used) {
-        return Err(refused("taken_run_id", format_args!("another run here has the id {run_id}")));
+        bail!(RefusedLine("taken_run_id", format!("another run here has the id {run_id}")));
     }
     Ok(())
 }

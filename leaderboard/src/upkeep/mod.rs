@@ -6,10 +6,11 @@ mod moderation;
 mod replay;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use std::{fs, io};
 
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use async_recursion::async_recursion;
 use axum::body::Body;
 use axum::http::{Request, StatusCode, Uri, header};
@@ -22,63 +23,16 @@ use tokio::net::TcpStream;
 
 use crate::config::Task;
 use crate::open_data::{Export, ExportError, ExportedRuns};
-use crate::storage::{Database, DatabaseAddress, DatabaseTrouble, ModerationError, StorageError};
+use crate::storage::{self, Database, DatabaseAddress, DatabaseTrouble};
 use crate::whole_file::{WholeFile, partial, put_in_place, with_ending};
-use crate::{KeyError, storage};
 use moderation::{expect_there, storage_error};
-
-/// The reason why a task failed.
-#[derive(Debug, thiserror::Error)]
-pub enum UpkeepError {
-    #[error("{0} is not the URL of a server: use the server's own URL, such as http://127.0.0.1:8080, not a proxy's")]
-    Address(String),
-    #[error("{server} is not healthy: {what}. Is the server running and listening there?")]
-    Unwell { server: String, what: String },
-    #[error("no database at {}: specify the server's database with --database", .0.display())]
-    NoDatabase(PathBuf),
-    #[error("cannot use the database {address}: {cause}")]
-    Database { address: DatabaseAddress, cause: StorageError },
-    #[error(
-        "{0} is a PostgreSQL database: create backups with `pg_dump --format=custom --file=FILE` and restore them with \
-         `pg_restore --clean --if-exists` (docs/HOSTING.md)"
-    )]
-    NotAFile(DatabaseAddress),
-    #[error("{} exists and is not overwritten: choose another name or move the file", .0.display())]
-    Exists(PathBuf),
-    #[error("cannot write {}: {cause}", file.display())]
-    Write { file: PathBuf, cause: std::io::Error },
-    #[error("cannot export to {}: {cause}", file.display())]
-    Export { file: PathBuf, cause: Box<dyn std::error::Error + Send + Sync> },
-    #[error("cannot read {}: {cause}. Is this the file that `leaderboard export` wrote?", file.display())]
-    Read { file: PathBuf, cause: std::io::Error },
-    /// Everything else was imported.
-    #[error("{0}")]
-    RefusedLines(String),
-    #[error("{} is not a backup of a leaderboard, so nothing was restored: {why}", file.display())]
-    NoBackup { file: PathBuf, why: String },
-    #[error("the database {} is in use: stop the server, then restore", .0.display())]
-    InUse(PathBuf),
-    #[error(transparent)]
-    Refused(ModerationError),
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-    #[error(
-        "no server recomputed any of these runs for {seconds} s, and {waiting} are still queued. A running server with \
-         --data and --verifiers recomputes them; `leaderboard replay --here --data DIR` does so without a server"
-    )]
-    NobodyComputes { waiting: u64, seconds: u64 },
-    #[error("the system provides no random numbers: {0}")]
-    Randomness(#[from] getrandom::Error),
-    #[error(transparent)]
-    Key(#[from] KeyError),
-}
 
 /// Performs a task and returns a sentence about its result.
 ///
 /// # Errors The server does not answer, a file is missing or must not be overwritten, or a run is unknown.
 // Boxed like `Server::bind`.
 #[async_recursion(?Send)]
-pub async fn perform(task: Task) -> Result<String, UpkeepError> {
+pub async fn perform(task: Task) -> Result<String> {
     match task {
         Task::Health { server } => ask(&server).await,
         Task::Backup { to, database } => backup(&database.address, &to).await,
@@ -95,7 +49,7 @@ pub async fn perform(task: Task) -> Result<String, UpkeepError> {
     }
 }
 
-pub(super) async fn migrate(database: &DatabaseAddress) -> Result<String, UpkeepError> {
+async fn migrate(database: &DatabaseAddress) -> Result<String> {
     expect_there(database)?;
     let done = Database::migrate(database).await.map_err(storage_error(database))?;
     if done.is_empty() {
@@ -105,11 +59,7 @@ pub(super) async fn migrate(database: &DatabaseAddress) -> Result<String, Upkeep
 }
 
 /// Exports all visible runs to a file with a checksum file next to it. Readers and writers are not blocked.
-pub(super) async fn export(
-    to: &Path,
-    format: Option<ExportFormat>,
-    database: &DatabaseAddress,
-) -> Result<String, UpkeepError> {
+async fn export(to: &Path, format: Option<ExportFormat>, database: &DatabaseAddress) -> Result<String> {
     let sum = with_ending(to, "sha256");
     for file in [to, &sum] {
         expect_free(file)?;
@@ -117,17 +67,18 @@ pub(super) async fn export(
     let storage = open(database).await?;
     let broken = |cause| match cause {
         ExportError::Storage(cause) => storage_error(database)(cause),
-        other => UpkeepError::Export { file: to.to_owned(), cause: other.into() },
+        other => anyhow!("cannot export to {}: {other}", to.display()),
     };
-    let written: Result<Export, UpkeepError> = async {
+    let unwritable = || cannot_write(to);
+    let written: Result<Export> = async {
         let named = || to.extension().and_then(|ending| ExportFormat::named(ending.to_str()?)).unwrap_or_default();
         let runs = ExportedRuns::all(storage.clone());
         let mut export = Export::new(runs, format.unwrap_or_else(named)).map_err(broken)?;
-        let mut output = WholeFile::create(to).map_err(file_error(to))?;
+        let mut output = WholeFile::create(to).with_context(unwritable)?;
         while let Some(bytes) = export.next().await.map_err(broken)? {
-            output.write_all(&bytes).map_err(file_error(to))?;
+            output.write_all(&bytes).with_context(unwritable)?;
         }
-        output.finish().map_err(file_error(to))?;
+        output.finish().with_context(unwritable)?;
         Ok(export)
     }
     .await;
@@ -142,13 +93,13 @@ pub(super) async fn export(
 }
 
 /// Opens a database without an upgrade: an export and a copy need no table of a newer version.
-async fn open(database: &DatabaseAddress) -> Result<Database, UpkeepError> {
+async fn open(database: &DatabaseAddress) -> Result<Database> {
     expect_there(database)?;
     Database::open_as_it_is(database).await.map_err(storage_error(database))
 }
 
-fn file_error(file: &Path) -> impl Fn(io::Error) -> UpkeepError {
-    move |cause| UpkeepError::Write { file: file.to_owned(), cause }
+fn cannot_write(file: &Path) -> String {
+    format!("cannot write {}", file.display())
 }
 
 /// Timeout of a health check.
@@ -156,16 +107,19 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Largest answer of `/healthz`, in bytes.
 const MAX_ANSWER_BYTES: usize = 4096;
 
-pub(super) async fn ask(server: &str) -> Result<String, UpkeepError> {
-    let unwell = |what: String| UpkeepError::Unwell { server: server.to_owned(), what };
-    let address = address(server).ok_or_else(|| UpkeepError::Address(server.to_owned()))?;
-    let answer = tokio::time::timeout(PATIENCE, request(&address)).await;
-    match answer {
-        Err(_) => Err(unwell(format!("no answer in {} seconds", PATIENCE.as_secs()))),
-        Ok(Err(cause)) => Err(unwell(cause.to_string())),
-        Ok(Ok((StatusCode::OK, _))) => Ok(format!("{server} is healthy")),
-        Ok(Ok((status, text))) => Err(unwell(format!("status {status}: {text}"))),
-    }
+async fn ask(server: &str) -> Result<String> {
+    let address = address(server).with_context(|| {
+        format!(
+            "{server} is not the URL of a server: use the server's own URL, such as http://127.0.0.1:8080, not a proxy's"
+        )
+    })?;
+    let what = match tokio::time::timeout(PATIENCE, request(&address)).await {
+        Err(_) => format!("no answer in {} seconds", PATIENCE.as_secs()),
+        Ok(Err(cause)) => cause.to_string(),
+        Ok(Ok((StatusCode::OK, _))) => return Ok(format!("{server} is healthy")),
+        Ok(Ok((status, text))) => format!("status {status}: {text}"),
+    };
+    bail!("{server} is not healthy: {what}. Is the server running and listening there?")
 }
 
 /// Returns the host and port of `http://HOST:PORT`, with or without a trailing slash.
@@ -189,20 +143,20 @@ async fn request(address: &str) -> Result<(StatusCode, String), Box<dyn std::err
 }
 
 /// Copies a snapshot of the database without blocking readers and writers.
-pub(super) async fn backup(database: &DatabaseAddress, to: &Path) -> Result<String, UpkeepError> {
+async fn backup(database: &DatabaseAddress, to: &Path) -> Result<String> {
     file_of(database)?;
     expect_free(to)?;
     let storage = open(database).await?;
-    let partial = partial(to).map_err(file_error(to))?;
+    let partial = partial(to).with_context(|| cannot_write(to))?;
     let copied = storage.copy_to(partial.path()).await;
     storage.close().await;
     copied.map_err(storage_error(database))?;
-    put_in_place(partial, to).map_err(file_error(to))?;
+    put_in_place(partial, to).with_context(|| cannot_write(to))?;
     Ok(format!("copied {database} to {} ({} runs)", to.display(), runs_in(to).await?))
 }
 
 /// Replaces the database with a copy of the backup. The old file is kept next to it.
-pub(super) async fn restore(from: &Path, address: &DatabaseAddress) -> Result<String, UpkeepError> {
+async fn restore(from: &Path, address: &DatabaseAddress) -> Result<String> {
     let database = file_of(address)?;
     let kept = with_ending(database, "replaced");
     expect_free(&kept)?;
@@ -211,42 +165,45 @@ pub(super) async fn restore(from: &Path, address: &DatabaseAddress) -> Result<St
     if replaced {
         storage::leave_alone(database).await.map_err(|cause| {
             if cause.trouble() == Some(DatabaseTrouble::Busy) {
-                UpkeepError::InUse(database.to_owned())
+                anyhow!("the database {address} is in use: stop the server, then restore")
             } else {
                 storage_error(address)(cause)
             }
         })?;
     }
-    let mut partial = partial(database).map_err(file_error(database))?;
+    let unwritable = || cannot_write(database);
+    let mut partial = partial(database).with_context(unwritable)?;
     let copied = fs::File::open(from).and_then(|mut backup| io::copy(&mut backup, partial.as_file_mut()));
-    copied.map_err(file_error(database))?;
+    copied.with_context(unwritable)?;
     if replaced {
-        fs::rename(database, &kept).map_err(file_error(&kept))?;
+        fs::rename(database, &kept).with_context(|| cannot_write(&kept))?;
     }
-    put_in_place(partial, database).map_err(file_error(database))?;
+    put_in_place(partial, database).with_context(unwritable)?;
     let runs = runs_in(database).await?;
     let old = if replaced { format!("; the old database is now {}", kept.display()) } else { String::new() };
     Ok(format!("restored {} from {} ({runs} runs){old}", database.display(), from.display()))
 }
 
-fn file_of(database: &DatabaseAddress) -> Result<&Path, UpkeepError> {
+fn file_of(database: &DatabaseAddress) -> Result<&Path> {
     match database {
         DatabaseAddress::File(file) => Ok(file),
-        DatabaseAddress::Postgres(_) => Err(UpkeepError::NotAFile(database.clone())),
+        DatabaseAddress::Postgres(_) => bail!(
+            "{database} is a PostgreSQL database: create backups with `pg_dump --format=custom --file=FILE` and \
+             restore them with `pg_restore --clean --if-exists` (docs/HOSTING.md)"
+        ),
     }
 }
 
 /// Counts the runs in a database file that must be complete and readable.
-async fn runs_in(file: &Path) -> Result<u64, UpkeepError> {
-    let no_backup = |why: String| UpkeepError::NoBackup { file: file.to_owned(), why };
-    if !file.is_file() {
-        return Err(no_backup("the file does not exist".to_owned()));
-    }
-    Database::inspect(file).await.map_err(|cause| no_backup(cause.to_string()))
+async fn runs_in(file: &Path) -> Result<u64> {
+    let no_backup = || format!("{} is not a backup of a leaderboard, so nothing was restored", file.display());
+    ensure!(file.is_file(), "{}: the file does not exist", no_backup());
+    Database::inspect(file).await.with_context(no_backup)
 }
 
-pub(super) fn expect_free(file: &Path) -> Result<(), UpkeepError> {
-    if file.exists() { Err(UpkeepError::Exists(file.to_owned())) } else { Ok(()) }
+fn expect_free(file: &Path) -> Result<()> {
+    ensure!(!file.exists(), "{} exists and is not overwritten: choose another name or move the file", file.display());
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Moderation of runs and devices.
 
+use anyhow::{Error, Result, anyhow, bail};
 use results::Date;
 use results::api::{Deed, ModerationEntry, ModerationQuery, Tier};
 
-use super::UpkeepError;
 use crate::config::{Moderation, OfRuns};
 use crate::storage::{Database, DatabaseAddress, ModerationError, Occasion, StorageError, TierChange};
 use crate::{Reason, ServerClock};
 
-pub(super) async fn moderate(deed: Moderation) -> Result<String, UpkeepError> {
+pub(super) async fn moderate(deed: Moderation) -> Result<String> {
     match deed {
         Moderation::Hide(of) => to_runs(of, Deed::Hide, Some(Tier::Hidden)).await,
         Moderation::Flag(of) => to_runs(of, Deed::Flag, Some(Tier::Flagged)).await,
@@ -45,7 +45,7 @@ pub(super) async fn moderate(deed: Moderation) -> Result<String, UpkeepError> {
     }
 }
 
-async fn to_runs(of: OfRuns, deed: Deed, tier: Option<Tier>) -> Result<String, UpkeepError> {
+async fn to_runs(of: OfRuns, deed: Deed, tier: Option<Tier>) -> Result<String> {
     change(&of.database.address, &of.run_ids, deed, tier, Some(&of.reason)).await
 }
 
@@ -56,7 +56,7 @@ pub(super) async fn change(
     deed: Deed,
     tier: Option<Tier>,
     reason: Option<&Reason>,
-) -> Result<String, UpkeepError> {
+) -> Result<String> {
     with_storage(database, async |storage| {
         let changes = storage.moderate(run_ids, deed, tier, occasion_now(reason)).await?;
         Ok(changes.iter().map(describe_change).collect::<Vec<_>>().join("\n"))
@@ -79,7 +79,7 @@ fn occasion_now(reason: Option<&Reason>) -> Occasion<'_> {
 }
 
 /// Removes all of these runs and comparisons, or none of them if one is unknown.
-pub(super) async fn remove(database: &DatabaseAddress, ids: &[String]) -> Result<String, UpkeepError> {
+pub(super) async fn remove(database: &DatabaseAddress, ids: &[String]) -> Result<String> {
     with_storage(database, async |storage| {
         let (mut comparisons, mut runs) = (Vec::new(), Vec::new());
         for id in ids {
@@ -87,7 +87,7 @@ pub(super) async fn remove(database: &DatabaseAddress, ids: &[String]) -> Result
             if is_comparison { &mut comparisons } else { &mut runs }.push(id.clone());
         }
         if let Some(unknown) = storage.delete_all(&runs, Some(occasion_now(None))).await? {
-            return Err(StorageError::from(ModerationError::UnknownRun(unknown)).into());
+            bail!(StorageError::from(ModerationError::UnknownRun(unknown)));
         }
         for id in &comparisons {
             let occasion = Occasion { reason: Some("It was a comparison of backends."), ..occasion_now(None) };
@@ -122,29 +122,28 @@ fn line(entry: &ModerationEntry) -> String {
 /// Opens a database with up-to-date tables for a task, and closes it afterwards.
 pub(super) async fn with_storage<T>(
     database: &DatabaseAddress,
-    task: impl AsyncFnOnce(&Database) -> Result<T, UpkeepError>,
-) -> Result<T, UpkeepError> {
+    task: impl AsyncFnOnce(&Database) -> Result<T>,
+) -> Result<T> {
     expect_there(database)?;
     let storage = Database::open_up_to_date(database).await.map_err(storage_error(database))?;
     let done = task(&storage).await;
     storage.close().await;
-    done.map_err(|error| match error {
-        UpkeepError::Storage(cause) => storage_error(database)(cause),
-        other => other,
-    })
+    done.map_err(|error| error.downcast().map_or_else(|other| other, storage_error(database)))
 }
 
-pub(super) fn expect_there(database: &DatabaseAddress) -> Result<(), UpkeepError> {
+pub(super) fn expect_there(database: &DatabaseAddress) -> Result<()> {
     match database {
-        DatabaseAddress::File(file) if !file.is_file() => Err(UpkeepError::NoDatabase(file.clone())),
+        DatabaseAddress::File(file) if !file.is_file() => {
+            bail!("no database at {database}: specify the server's database with --database")
+        }
         _ => Ok(()),
     }
 }
 
-pub(super) fn storage_error(database: &DatabaseAddress) -> impl Fn(StorageError) -> UpkeepError {
+pub(super) fn storage_error(database: &DatabaseAddress) -> impl Fn(StorageError) -> Error {
     move |cause| match cause {
-        StorageError::Refused(refusal) => UpkeepError::Refused(refusal),
-        cause => UpkeepError::Database { address: database.clone(), cause },
+        StorageError::Refused(refusal) => refusal.into(),
+        cause => anyhow!("cannot use the database {database}: {cause}"),
     }
 }
 

@@ -3,33 +3,30 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use anyhow::{Result, ensure};
+use results::api::Tier;
 use tokio::runtime::Handle;
 
-use super::UpkeepError;
 use super::moderation::with_storage;
 use crate::ServerClock;
 use crate::config::Replay;
 use crate::metrics::Metrics;
 use crate::proof::ServerKey;
 use crate::secrets::{SECRET_BYTES, random_word};
-use crate::storage::{Candidates, Database};
+use crate::storage::Database;
 use crate::verification::{Tools, VerificationSamples, verify_here};
 
 /// Time without progress after which no server is expected to continue. Servers check the queue every half minute.
 const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
+pub(super) async fn replay(task: Replay) -> Result<String> {
     let Replay { run_ids, all_checked, tier, data, no_wait, database, .. } = task;
-    let candidates = match (all_checked, tier) {
-        (true, _) => Candidates::OfTier(results::api::Tier::Checked),
-        (false, Some(tier)) => Candidates::OfTier(tier),
-        (false, None) => Candidates::Runs(&run_ids),
-    };
+    let tier = if all_checked { Some(Tier::Checked) } else { tier };
     with_storage(&database.address, async |storage| {
         let clock = ServerClock::system();
         let now = clock.unix_seconds();
-        let asked = storage.ask_for_replays(candidates, now).await?;
+        let asked = storage.ask_for_replays(tier, &run_ids, now).await?;
         if no_wait {
             let queued = format!(
                 "{} runs wait for a server with --data and --verifiers to recompute them; their pages will show the \
@@ -49,12 +46,7 @@ pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
 }
 
 /// Recomputes runs in this process, one after the other. Runs that a server has taken meanwhile are left to it.
-async fn compute(
-    storage: &Database,
-    clock: &ServerClock,
-    data: PathBuf,
-    run_ids: &[String],
-) -> Result<(), UpkeepError> {
+async fn compute(storage: &Database, clock: &ServerClock, data: PathBuf, run_ids: &[String]) -> Result<()> {
     // The choice of test samples must be unpredictable.
     let secret = random_word::<SECRET_BYTES>()?;
     let key = ServerKey::load(Some(&secret), None)?;
@@ -79,7 +71,7 @@ async fn compute(
 }
 
 /// Waits until all runs are finished, as long as a server recomputes them.
-async fn wait(storage: &Database, clock: &ServerClock, asked: f64) -> Result<(), UpkeepError> {
+async fn wait(storage: &Database, clock: &ServerClock, asked: f64) -> Result<()> {
     let (mut before, mut since) = (None, Instant::now());
     loop {
         let progress = storage.progress_of_replays(asked, clock.unix_seconds()).await?;
@@ -89,9 +81,13 @@ async fn wait(storage: &Database, clock: &ServerClock, asked: f64) -> Result<(),
         if before != Some(progress) || progress.taken > 0 {
             (before, since) = (Some(progress), Instant::now());
         }
-        if since.elapsed() > PATIENCE {
-            return Err(UpkeepError::NobodyComputes { waiting: progress.waiting, seconds: PATIENCE.as_secs() });
-        }
+        ensure!(
+            since.elapsed() <= PATIENCE,
+            "no server recomputed any of these runs for {} s, and {} are still queued. A running server with --data and \
+             --verifiers recomputes them; `leaderboard replay --here --data DIR` does so without a server",
+            PATIENCE.as_secs(),
+            progress.waiting
+        );
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }

@@ -10,12 +10,12 @@ mod table;
 mod training;
 mod work;
 
-use results::api::{Note, StartRun, Tier, Verdict};
+use results::api::{Note, StartRun, StoredRun, Tier};
 use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::Serialize;
 
 use crate::devices::DeviceIdentity;
-use crate::proof::{SeenWorkload, is_provable};
+use crate::proof::{SeenWorkload, is_provable, limited_summaries};
 use bounds::check_values;
 pub(crate) use bounds::{Checked, FieldPath, Refusal};
 pub(crate) use record::{Networks, check_comparison, check_networks, check_schema_version};
@@ -47,9 +47,14 @@ pub(crate) fn check_start(request: &StartRun) -> Checked {
     work::known_suite(&FieldPath::ROOT.field("suite"), &request.suite).map(|_known| ())
 }
 
-/// Returns the verdict on a record, or its first broken rule.
-pub(crate) fn check(record: &RunRecord, origin: &RecordOrigin<'_>) -> Result<Verdict, Refusal> {
-    record::check(record)?;
+/// Returns a record with its verdict as the run to store, submitted `now`, or its first broken rule.
+pub(crate) fn check(
+    record: RunRecord,
+    origin: &RecordOrigin<'_>,
+    run_id: String,
+    now: f64,
+) -> Result<StoredRun, Refusal> {
+    record::check(&record)?;
     if !record.workloads.iter().any(|w| w.outcome == Outcome::Completed) {
         FieldPath::ROOT.field("workloads").refuse(
             "nothing_completed",
@@ -57,23 +62,23 @@ pub(crate) fn check(record: &RunRecord, origin: &RecordOrigin<'_>) -> Result<Ver
              went wrong.",
         )?;
     }
-    work::check_time(record, origin)?;
-    work::check(record)?;
+    work::check_time(&record, origin)?;
+    work::check(&record)?;
     let suite = work::known_suite(&FieldPath::ROOT.field("suite"), &record.suite)?;
-    let (unsuspicious, mut reasons) = match origin {
+    let (unsuspicious, mut reasons, listed) = match origin {
         RecordOrigin::Announced { seen, .. } => {
-            let missing = proof::check(record, suite, seen)?;
-            (Tier::Checked, missing.into_iter().map(Note::finding).collect())
+            let missing = proof::check(&record, suite, seen)?;
+            (Tier::Checked, missing.into_iter().map(Note::finding).collect(), limited_summaries(&record, seen))
         }
-        RecordOrigin::Imported => (Tier::Unverified, vec![Note::SeedFromElsewhere]),
+        RecordOrigin::Imported => (Tier::Unverified, vec![Note::SeedFromElsewhere], Vec::new()),
     };
-    reasons.extend(plausibility::unmarked_coarse_clock(record).map(Note::finding));
-    let doubts = plausibility::find_doubts(record);
+    reasons.extend(plausibility::unmarked_coarse_clock(&record).map(Note::finding));
+    let doubts = plausibility::find_doubts(&record);
     let tier = if doubts.is_empty() { unsuspicious } else { Tier::Flagged };
     // Only runs that may be ranked are verified.
     let being_verified = tier == Tier::Checked && reasons.is_empty() && record.is_standard();
-    let notes = doubts.into_iter().map(Note::finding).chain(reasons).chain(notes(record)).collect();
-    Ok(Verdict { tier, notes, being_verified })
+    let notes = doubts.into_iter().map(Note::finding).chain(reasons).chain(notes(&record)).collect();
+    Ok(StoredRun { run_id, tier, notes, submitted_unix_seconds: now, being_verified, listed, record })
 }
 
 /// Returns notes that do not depend on the tier.

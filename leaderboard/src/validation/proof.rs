@@ -79,7 +79,7 @@ fn check_tests(path: &FieldPath<'_>, of: &WorkloadRecord, seen: &SeenWorkload) -
     }
     if of.target.and_then(|target| target.reached_step) != proof.target_step {
         let message = "The step differs from the one named at the start of the proof.";
-        return path.field("target").field("reached_step").refuse("wrong_segment", message);
+        return path.field("target.reached_step").refuse("wrong_segment", message);
     }
     Ok(())
 }

@@ -45,25 +45,24 @@ pub(crate) fn check_schema_version(version: u32) -> Checked {
 /// Checks that only the requested suite, adapter and backend were used, and each workload once.
 fn check_run(root: &FieldPath<'_>, record: &RunRecord) -> Checked {
     let RunRecord { device, requested, .. } = record;
-    root.field("requested")
-        .field("suite")
+    root.field("requested.suite")
         .holds(requested.suite == record.suite.name, "The suite differs from the requested one.")?;
     let client = &record.provenance.client;
     let major_only = client.version == "unknown"
         || (client.version.len() <= 5 && client.version.bytes().all(|b| b.is_ascii_digit()));
     if client.kind == ClientKind::Browser && !major_only {
-        return root.field("provenance").field("client").field("version").refuse(
+        return root.field("provenance.client.version").refuse(
             "too_precise",
             "A browser must send only its major version, as digits, or `unknown`: more could identify a person.",
         );
     }
-    root.field("device").field("backend").holds(
+    root.field("device.backend").holds(
         requested.backend == device.backend,
         "The backend differs from the requested one, so the run is not valid.",
     )?;
     let kinds = [DeviceKind::Discrete, DeviceKind::Integrated, DeviceKind::Virtual, DeviceKind::Cpu];
     let asked = kinds.into_iter().find(|kind| kind.name() == requested.adapter);
-    root.field("device").field("adapter").field("kind").holds(
+    root.field("device.adapter.kind").holds(
         asked.is_none_or(|kind| kind == device.adapter.kind),
         "The kind of the adapter differs from the requested one, so the run is not valid.",
     )?;
@@ -119,7 +118,7 @@ fn check_counts(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
         record.outcome.failure().is_none() || trained.iter().all(|count| *count == 0),
         "A workload that could not be trained must not have metrics.",
     )?;
-    path.field("settings").field("batch_size").holds(
+    path.field("settings.batch_size").holds(
         record.settings.batch_size <= record.settings.training_samples,
         "The batch is larger than the training set.",
     )

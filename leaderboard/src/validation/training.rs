@@ -1,8 +1,8 @@
 //! The course of training: windows, curve, evaluations, epochs and target, and their consistency.
 
 use results::summary::summarise;
-use results::{Outcome, Summary, WorkloadRecord};
-use serde_json::{Map, Value};
+use results::{Outcome, WorkloadRecord};
+use serde_json::Value;
 
 use super::bounds::{Checked, FieldPath, Refusal};
 use super::table::MAX_STEPS;
@@ -121,22 +121,15 @@ pub(super) fn check_summary(path: &FieldPath<'_>, record: &WorkloadRecord) -> Ch
             return path.field(name).refuse("summary_mismatch", "The raw samples give no finite number.");
         }
     }
-    let (claimed, own) = (json_of(&record.summary), json_of(&own));
-    for name in claimed.keys().chain(own.keys()) {
-        let [claimed, own] = [&claimed, &own].map(|summary| summary.get(name).unwrap_or(&Value::Null));
+    let summaries = [&record.summary, &own].map(|of| serde_json::to_value(of).expect("a summary is JSON"));
+    for (name, _) in summaries.iter().filter_map(Value::as_object).flatten() {
+        let [claimed, own] = summaries.each_ref().map(|summary| &summary[name]);
         if !agree(claimed, own) {
             let message = format!("The summary has {claimed}, but the raw samples give {own}.");
             return Err(Refusal { code: "summary_mismatch", message, field: format!("{path}.{name}") });
         }
     }
     Ok(())
-}
-
-fn json_of(summary: &Summary) -> Map<String, Value> {
-    match serde_json::to_value(summary) {
-        Ok(Value::Object(fields)) => fields,
-        other => panic!("a summary is a JSON object, not {other:?}"),
-    }
 }
 
 fn agree(a: &Value, b: &Value) -> bool {

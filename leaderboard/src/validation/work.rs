@@ -17,7 +17,7 @@ pub(super) fn check(record: &RunRecord) -> Checked {
     let backend = &record.device.backend;
     if !KNOWN_BACKENDS.iter().any(|known| known.name == backend) {
         let message = format!("This leaderboard has no backend named {backend}.");
-        return root.field("device").field("backend").refuse("unknown_backend", message);
+        return root.field("device.backend").refuse("unknown_backend", message);
     }
     check_work(record)
 }
@@ -93,7 +93,7 @@ fn check_facts(path: &FieldPath<'_>, settings: &Settings, known: &Standard) -> C
 fn check_course(path: &FieldPath<'_>, record: &WorkloadRecord, workload: &Workload) -> Checked {
     let Settings { training_samples, batch_size, .. } = record.settings;
     let Ok(batches) = workload.batches(training_samples, batch_size) else {
-        return path.field("settings").field("batch_size").refuse("out_of_range", "The batch size is out of range.");
+        return path.field("settings.batch_size").refuse("out_of_range", "The batch size is out of range.");
     };
     let windows = path.field("windows");
     let (mut step, mut seconds) = (0, 0.0);
@@ -188,8 +188,7 @@ const SLACK_SECONDS: f64 = 2.0;
 
 pub(super) fn check_time(record: &RunRecord, origin: &RecordOrigin<'_>) -> Checked {
     let wall_seconds = record.provenance.wall_seconds;
-    let path = FieldPath::ROOT.field("provenance");
-    let path = path.field("wall_seconds");
+    let path = FieldPath::ROOT.field("provenance.wall_seconds");
     // Each second counts once. Loading data may precede the announcement.
     let worked_seconds = |of: &WorkloadRecord| {
         let cold = &of.cold_start;

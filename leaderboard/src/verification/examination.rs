@@ -124,23 +124,21 @@ impl Examination<'_> {
         let mut measured = Vec::new();
         for of in workloads {
             let Some(known) = Standard::of(suite, &of.workload) else { continue };
+            let name = &of.workload;
             let end = match self.subject(of, &known).and_then(|subject| subject.examine()) {
                 Ok(accuracy) => {
-                    measured.extend(accuracy.map(|accuracy| (of.workload.clone(), accuracy)));
+                    measured.extend(accuracy.map(|accuracy| (name.clone(), accuracy)));
                     continue;
                 }
-                Err(end) => end,
-            };
-            return match end {
-                EarlyEnd::Doubt(doubt) => Ok(Some(Examined::Doubt(format!("{}: {doubt}.", of.workload)))),
-                EarlyEnd::Unproven(reason) => Ok(Some(Examined::Nothing(format!("{}: {reason}.", of.workload)))),
-                EarlyEnd::Missing(reason) => {
-                    let sentence = format!("This leaderboard cannot recompute {}: {reason}.", of.workload);
-                    Ok(Some(Examined::Nothing(sentence)))
+                Err(EarlyEnd::Doubt(doubt)) => Examined::Doubt(format!("{name}: {doubt}.")),
+                Err(EarlyEnd::Unproven(reason)) => Examined::Nothing(format!("{name}: {reason}.")),
+                Err(EarlyEnd::Missing(reason)) => {
+                    Examined::Nothing(format!("This leaderboard cannot recompute {name}: {reason}."))
                 }
-                EarlyEnd::Interrupted => Ok(None),
-                EarlyEnd::Storage(cause) => Err(cause),
+                Err(EarlyEnd::Interrupted) => return Ok(None),
+                Err(EarlyEnd::Storage(cause)) => return Err(cause),
             };
+            return Ok(Some(end));
         }
         Ok(Some(Examined::Proof(measured)))
     }
