@@ -17,9 +17,8 @@ const INDEX: &str = "<!doctype html><html><head><title>Gradmark</title>\
                      <meta property=\"og:title\" content=\"of the page\" /><script>start()</script></head><body></body></html>";
 
 fn with_page(public_url: Option<&str>) -> TestServer {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("index.html"), INDEX).unwrap();
-    TestServer::in_folder(folder, |config, folder| {
+    TestServer::with(|config, folder| {
+        fs::write(folder.join("index.html"), INDEX).unwrap();
         config.page = Some(folder.to_owned());
         config.protection.public_url = public_url.map(|url| url.parse().unwrap());
     })

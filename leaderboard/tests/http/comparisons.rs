@@ -119,7 +119,7 @@ fn server_with(changes: &[&dyn Fn(&mut RunRecord)]) -> (TestServer, Vec<String>)
         board.settle().await.unwrap();
         ids
     });
-    (TestServer::on(database), ids)
+    (TestServer::on(database, settings()), ids)
 }
 
 fn named(name: &'static str, factor: u32) -> impl Fn(&mut RunRecord) {

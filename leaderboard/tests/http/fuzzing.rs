@@ -5,7 +5,6 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use leaderboard::Protection;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, TestRunner};
@@ -174,16 +173,7 @@ fn request(call: FuzzedCall, record: &RunRecord) -> (&'static str, String, Value
 
 #[test]
 fn arbitrary_bodies_never_cause_internal_errors() {
-    let server = TestServer::protected_by(Protection {
-        announcements_per_hour: 0,
-        imports_per_hour: 0,
-        uploads_per_second: 0,
-        reading_per_second: 0,
-        open_runs: 0,
-        import_bytes_per_day: 0,
-        weights_bytes: 0,
-        ..Protection::default()
-    });
+    let server = TestServer::protected_by(unlimited);
     let announced = RefCell::new(server.honest_run().1);
     // An invalid number is an error.
     let cases = std::env::var("GRADMARK_FUZZ_CASES").map_or(CASES, |number| number.parse().expect("a number of cases"));

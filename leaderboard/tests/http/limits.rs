@@ -4,7 +4,6 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use leaderboard::Protection;
 use results::{RunRecord, Window};
 use serde_json::{Value, json};
 
@@ -129,7 +128,7 @@ pub(crate) fn long_record(seed: u32) -> RunRecord {
 
 #[test]
 fn unfinished_bodies_block_only_their_own_request() {
-    let server = rehearsal::server_behind_a_proxy(Protection::default());
+    let server = rehearsal::server();
     let length = 16 << 20;
     let from = |last| format!("host: x\r\nx-forwarded-for: 192.0.2.{last}\r\ncontent-length: {length}");
     // More than the server's memory for bodies.
@@ -191,7 +190,7 @@ fn connections_of_one_prefix_leave_some_to_others() {
     // The limit of all connections is 64, the number of remaining descriptors.
     let mut command = command_with_descriptors(128);
     command.args(["--log", "off", "--connections-per-address", "8"]);
-    let server = ProcessOfRehearsals::start(command);
+    let (announcer, server) = rehearsal::announcer_and_process(command);
     // Each accepted connection holds the maximum memory of an unfinished head.
     let head = format!("GET / HTTP/1.1\r\nhost: x\r\nx: {}", "x".repeat(15 << 10));
     let _half_open: Vec<_> = (1..=10)
@@ -201,7 +200,7 @@ fn connections_of_one_prefix_leave_some_to_others() {
     let start = Instant::now();
     assert_eq!(server.get("/api/v1/runs").status, 200);
     assert!(start.elapsed() < Duration::from_secs(10), "only after the others were given up: {:?}", start.elapsed());
-    server.prove_honest_run(&server.seen_at(HONEST));
+    rehearsal::prove_announced_run(&announcer, &server.seen_at(HONEST));
 }
 
 #[cfg(target_os = "linux")]
@@ -211,7 +210,7 @@ fn records_that_nobody_announced_take_little_memory() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut command = command();
     command.args(["--log", "info"]).stderr(full);
-    let server = ProcessOfRehearsals::start(command);
+    let (announcer, server) = rehearsal::announcer_and_process(command);
     let started = server.begin();
     let keys: String = (0..300_000).map(|key| format!("\"{key}\":0,")).collect();
     let body = format!("{{\"run_id\":\"{}\",\"workloads\":[{{\"network\":{{{keys}\"x\":0}}}}]}}", started.run_id);
@@ -226,7 +225,8 @@ fn records_that_nobody_announced_take_little_memory() {
         &|| refused("PUT", "/api/v1/runs/0123456789abcdef", 404, "unknown_run", ""),
         &|| refused("POST", IMPORT, 422, "network_of_a_file", "workloads[0].network"),
     ];
-    while_attacked(&[attacks, attacks, attacks].concat(), || server.prove_honest_run(&server.seen_at(HONEST)));
+    let honest = server.seen_at(HONEST);
+    while_attacked(&[attacks, attacks, attacks].concat(), || rehearsal::prove_announced_run(&announcer, &honest));
     // This includes 55 MB of the data set for recomputing the honest run.
     assert!(server.peak_memory_bytes() < 250 << 20, "{}", server.peak_memory_bytes());
 }
@@ -271,9 +271,9 @@ fn value(text: &str, name: &str) -> Option<f64> {
 
 #[test]
 fn metrics_count_requests_without_naming_anyone() {
-    let metrics_listen = Some("127.0.0.1:0".to_owned());
-    let protection = Protection { metrics_listen, reading_per_second: 1, ..Protection::default() };
-    let server = TestServer::behind_a_proxy(protection);
+    let server = TestServer::protected_by(|protection| {
+        (protection.metrics_listen, protection.reading_per_second) = (Some("127.0.0.1:0".to_owned()), 1);
+    });
     let run = server.accepted(|_| {});
     assert_eq!(server.get(&format!("/api/v1/runs/{}", run.run_id)).status, 200);
     assert_eq!(server.get("/api/v1/runs/0123456789abcdef").status, 404);

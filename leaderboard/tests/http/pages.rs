@@ -16,23 +16,22 @@ const MODULE: &str = "/app-1f0c4be2a9d3e587_bg.wasm";
 
 /// Returns a server with a page as `cargo xtask` builds it, a data set, and a secret file next to their folders.
 fn server() -> TestServer {
-    let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
-    fs::create_dir_all(folder.path().join("dist/worker-0123456789abcdef")).unwrap();
-    fs::create_dir(folder.path().join("data")).unwrap();
-    write("secret.txt", b"not for anyone");
-    write("dist/index.html", INDEX.as_bytes());
-    write("dist/app.js", &b"let a = 1; ".repeat(1000));
-    write(&format!("dist{SCRIPT}"), &b"let b = 2; ".repeat(1000));
-    write(&format!("dist{MODULE}"), &b"\0asm wasm ".repeat(1000));
-    write(&format!("dist{MODULE}.br"), b"brotli, as the build made it");
-    write("dist/style.css", b"body { color: black }");
-    write("dist/burn.json", br#"{"state":"building","note":"compiling Burn for the page"}"#);
-    write("dist/worker-0123456789abcdef/loader.js", b"importScripts('worker.js')");
-    write("data/.verified.json", b"not for anyone");
-    write("data/mnist.bin", &[7; 5000]);
-    write("data/mnist.bin.gz", b"gzip, as the conversion made it");
-    TestServer::in_folder(folder, |config, folder| {
+    TestServer::with(|config, folder| {
+        let write = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+        fs::create_dir_all(folder.join("dist/worker-0123456789abcdef")).unwrap();
+        fs::create_dir(folder.join("data")).unwrap();
+        write("secret.txt", b"not for anyone");
+        write("dist/index.html", INDEX.as_bytes());
+        write("dist/app.js", &b"let a = 1; ".repeat(1000));
+        write(&format!("dist{SCRIPT}"), &b"let b = 2; ".repeat(1000));
+        write(&format!("dist{MODULE}"), &b"\0asm wasm ".repeat(1000));
+        write(&format!("dist{MODULE}.br"), b"brotli, as the build made it");
+        write("dist/style.css", b"body { color: black }");
+        write("dist/burn.json", br#"{"state":"building","note":"compiling Burn for the page"}"#);
+        write("dist/worker-0123456789abcdef/loader.js", b"importScripts('worker.js')");
+        write("data/.verified.json", b"not for anyone");
+        write("data/mnist.bin", &[7; 5000]);
+        write("data/mnist.bin.gz", b"gzip, as the conversion made it");
         (config.page, config.data) = (Some(folder.join("dist")), Some(folder.join("data")));
     })
 }
@@ -209,9 +208,7 @@ fn listed(server: &TestServer) -> Vec<(String, Option<String>)> {
 
 #[test]
 fn server_reports_missing_data_sets_as_files_come_and_go() {
-    let server = TestServer::in_folder(tempfile::tempdir().unwrap(), |config, folder| {
-        config.data = Some(folder.to_owned());
-    });
+    let server = TestServer::with(|config, folder| config.data = Some(folder.to_owned()));
     let advice = "`native-runner fetch-data` or, in a checkout, `cargo xtask data` fetches it";
     let missing = |file: &str| Some(format!("{file} is missing in its data folder; {advice}"));
     let are_listed = |mnist: Option<String>, cifar10: Option<String>| {

@@ -1,6 +1,5 @@
 //! Proof of real training, and of nothing else.
 
-use leaderboard::Protection;
 use results::api::{AcceptedRun, Tier};
 use results::badge::Badge;
 use results::{Phase, RunRecord, Stretch, Warning, WorkloadRecord};
@@ -70,7 +69,7 @@ fn slower_server_clock_determines_the_rate() {
 
 #[test]
 fn guessed_first_losses_flag_a_run_and_are_noted_on_others() {
-    let server = rehearsal::server_behind_a_proxy(Protection::default());
+    let server = rehearsal::server();
     let proven = |who: &'static str| server.proven_by(who, |record| record.device.claimed_name = Some(who.to_owned()));
     let [same, another] = [ANN, BOB].map(proven);
     let mut fake = light();

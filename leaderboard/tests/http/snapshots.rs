@@ -12,11 +12,7 @@ use crate::support::*;
 const ENDINGS: [&str; 3] = ["csv.gz", "jsonl.gz", "parquet"];
 
 fn server() -> TestServer {
-    server_in(tempfile::tempdir().unwrap())
-}
-
-fn server_in(folder: tempfile::TempDir) -> TestServer {
-    TestServer::in_folder(folder, |config, folder| config.snapshots = Some(folder.join("snapshots")))
+    TestServer::with(|config, folder| config.snapshots = Some(folder.join("snapshots")))
 }
 
 fn folder(server: &TestServer) -> PathBuf {
@@ -139,11 +135,11 @@ fn deleted_runs_leave_snapshots_within_a_week() {
 
 #[test]
 fn unwritable_snapshot_folder_does_not_stop_the_server() {
-    let folder = tempfile::tempdir().unwrap();
-    let snapshots = folder.path().join("snapshots");
-    // A folder with the name of the lock, so that even root cannot write it.
-    fs::create_dir_all(snapshots.join(".gradmark-snapshots.lock")).unwrap();
-    let server = server_in(folder);
+    let server = TestServer::with(|config, folder| {
+        // A folder with the name of the lock, so that even root cannot write it.
+        fs::create_dir_all(folder.join("snapshots/.gradmark-snapshots.lock")).unwrap();
+        config.snapshots = Some(folder.join("snapshots"));
+    });
     assert_eq!(server.get("/healthz").status, 200);
     assert!(listed(&server).is_empty());
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
-use crate::support::rehearsal::HONEST;
+use crate::support::rehearsal::{self, HONEST};
 use crate::support::*;
 use crate::upkeep::ids;
 
@@ -73,14 +73,14 @@ fn only_the_owner_can_read_database_log_and_copies() {
 fn an_honest_run_is_proven_during_a_flood_of_connections() {
     let mut command = command_with_descriptors(128);
     command.args(["--log", "off"]);
-    let server = ProcessOfRehearsals::start(command);
+    let (announcer, server) = rehearsal::announcer_and_process(command);
     let honest = TestClient::with_idle_connections(server.address, 1).seen_at(HONEST);
     honest.list("");
     // At most as many as the server accepts and the operating system queues.
     let flood: Vec<_> = (0..150).map(|_| server.half_sent("")).collect();
     // By now the server has accepted its maximum.
     std::thread::sleep(Duration::from_millis(300));
-    server.prove_honest_run(&honest);
+    rehearsal::prove_announced_run(&announcer, &honest);
     drop(flood);
     server.imported(1);
 }

@@ -23,7 +23,7 @@ fn database_of_0_1_0() -> TestDatabase {
 
 #[test]
 fn a_run_of_0_1_0_is_listed_shown_exported_recognized_and_deletable() {
-    let server = TestServer::on(database_of_0_1_0());
+    let server = TestServer::on(database_of_0_1_0(), settings());
     let list = server.list("");
     assert_eq!((list.total, list.rows.len()), (2, 2));
     assert!(list.rows.iter().all(|row| row.tier == Tier::Proven && !row.ranked), "it is of a software adapter");
