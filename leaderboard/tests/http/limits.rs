@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use results::api::ErrorBody;
 use results::{RunRecord, Window};
 use serde_json::{Value, json};
 
@@ -31,9 +32,7 @@ fn malformed_and_mistyped_bodies_are_refused_with_the_place() {
         ("[[[[", "line 1"),
         (&deep, "line 1"),
     ] {
-        let answer = import_text(&server, text).with_status(400);
-        let body: results::api::ErrorBody = answer.parse();
-        assert!(body.message.contains(place), "{}", body.message);
+        assert_says(&import_text(&server, text).with_status(400).parse::<ErrorBody>().message, &[place]);
     }
     let invalid = server.send("POST", IMPORT, &JSON, b"{\"schema_version\": \"\xff\xfe\"}");
     assert_eq!(invalid.status, 400);
@@ -78,10 +77,9 @@ fn malformed_and_mistyped_bodies_are_refused_with_the_place() {
 fn undeclared_and_large_bodies_are_refused() {
     let server = TestServer::start();
     let body = serde_json::to_vec(&record::unregistered(1)).unwrap();
-    for headers in
-        [vec![], vec![("content-type", "text/plain")], vec![("content-type", "application/x-www-form-urlencoded")]]
-    {
-        server.send("POST", IMPORT, &headers, &body).assert_refused(415, "wrong_content_type", "");
+    let wrong = ["text/plain", "application/x-www-form-urlencoded"].map(|kind| [("content-type", kind)]);
+    for headers in [&[][..], &wrong[0], &wrong[1]] {
+        server.send("POST", IMPORT, headers, &body).assert_refused(415, "wrong_content_type", "");
     }
     server.send("POST", IMPORT, &[("content-type", "Application/JSON; charset=utf-8")], &body).with_status(201);
 
@@ -91,25 +89,22 @@ fn undeclared_and_large_bodies_are_refused() {
     import_text(&server, &spaces(4 << 20)).assert_refused(400, "malformed_json", "");
     // Chunked, so that no length is announced.
     let chunk = format!("{:x}\r\n{}\r\n", 1 << 20, spaces(1 << 20)).repeat(5);
-    let answer = server.raw(&format!(
-        "POST {IMPORT} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n\
-         transfer-encoding: chunked\r\n\r\n{chunk}0\r\n\r\n"
-    ));
+    let head = "host: x\r\nconnection: close\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+    let answer = server.raw(&format!("POST {IMPORT} HTTP/1.1\r\n{head}{chunk}0\r\n\r\n"));
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
 }
 
 #[test]
 fn long_records_are_checked_quickly() {
     let server = TestServer::start();
-    let seconds = (1..=3).map(|seed| {
+    let is_quick = |seed| {
         let record = long_record(seed);
         let start = Instant::now();
         server.import(&record).with_status(201);
-        start.elapsed().as_secs_f64()
-    });
-    // The fastest of three, because a busy machine may have delayed one.
-    let fastest = seconds.fold(f64::INFINITY, f64::min);
-    assert!(fastest < 5.0, "{fastest}");
+        start.elapsed() < Duration::from_secs(5)
+    };
+    // A busy machine may delay some.
+    assert!((1..=3).any(is_quick));
 }
 
 pub(crate) fn long_record(seed: u32) -> RunRecord {
@@ -237,18 +232,11 @@ fn unknown_paths_are_json_errors_and_other_sites_can_only_read() {
     for path in ["/api/", "/api/v1", "/api/v2/runs", "/api/v1/runs/", "/api/v1/runs/a/b", "/api/v1/../x"] {
         server.get(path).assert_refused(404, "unknown_route", "");
     }
-    for (method, path) in [
-        ("DELETE", "/api/v1/runs"),
-        ("PUT", "/api/v1/runs"),
-        ("PATCH", "/api/v1/runs/0123456789abcdef"),
-        ("POST", "/api/v1/runs/0123456789abcdef"),
-        ("POST", "/api/v1/schema"),
-        ("OPTIONS", "/api/v1/runs"),
-        ("BREW", "/api/v1/runs"),
-    ] {
-        let answer = server.send(method, path, &[], b"");
+    // The test of documented calls covers other methods.
+    for method in ["PATCH", "OPTIONS", "BREW"] {
+        let answer = server.send(method, "/api/v1/runs", &[], b"");
         answer.assert_refused(405, "method_not_allowed", "");
-        assert!(answer.header("allow").contains("GET") || answer.header("allow").contains("POST"), "{method} {path}");
+        assert!(answer.header("allow").contains("GET"), "{method}");
     }
 
     let origin = ("origin", "https://example.org");

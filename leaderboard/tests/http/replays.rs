@@ -103,10 +103,8 @@ fn unverifiable_run_is_proven_after_data_arrives() {
     let (server, run_id) = checked_without_data();
     // Still cannot be verified, so its states are kept.
     let nothing = tempfile::tempdir().unwrap();
-    assert_says(
-        &done(&replay_with(&server, &[&run_id], nothing.path())),
-        &["It stays checked: This leaderboard cannot recompute"],
-    );
+    let said = done(&replay_with(&server, &[&run_id], nothing.path()));
+    assert_says(&said, &["It stays checked: This leaderboard cannot recompute"]);
     assert_says(&replayed(&server, &["--all-checked"]), &[&format!("run {run_id}: It was checked and is proven now.")]);
     assert_tier(&server.verdict(&run_id), Tier::Proven, "");
     assert_eq!(ranked(&server), 1);

@@ -39,8 +39,7 @@ fn a_run_of_0_1_0_is_listed_shown_exported_recognized_and_deletable() {
     assert_eq!(server.get("/api/v1/export?format=jsonl").text().lines().count(), 1);
 
     let file = exported(&server);
-    let said = import(&file, &["--trust"], server.database());
-    assert!(said.contains("imported 0 runs") && said.contains("; 1 were there already"), "{said}");
+    assert_says(&import(&file, &["--trust"], server.database()), &["imported 0 runs", "; 1 were there already"]);
     assert_eq!(server.delete(RUN_ID, SECRET).status, 204);
     assert_says(&failed(&import_into(&file, &["--trust"], server.database())), &["imported 0 runs", ": deleted: "]);
 }
