@@ -143,8 +143,7 @@ fn open_runs_are_limited_until_uploaded_or_expired() {
     server.begin();
     let announce = || server.json("POST", "/api/v1/runs", &record::start());
     let refused = announce();
-    let refusal = refused.assert_refused(503, "too_many_open_runs", "");
-    assert!(refusal.message.contains("import"), "{}", refusal.message);
+    assert_says(&refused.assert_refused(503, "too_many_open_runs", "").message, &["import"]);
     assert_eq!(refused.header("retry-after"), "600");
     assert_eq!(server.upload(&first.run_id, &record).status, 201);
     server.begin();

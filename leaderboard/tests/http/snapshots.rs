@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use results::open_data::{Snapshot, SnapshotList};
 
-use crate::export::{assert_checksum, cells, json_lines, open, rows};
+use crate::export::{assert_checksum, json_lines};
 use crate::support::*;
 
 const ENDINGS: [&str; 3] = ["csv.gz", "jsonl.gz", "parquet"];
@@ -52,23 +52,16 @@ fn daily_snapshot_has_all_formats_with_the_same_runs_and_is_cacheable() {
     let files = files_after(&mut server, 1.0, "2027-01-16");
     let names: Vec<_> = files.iter().map(|file| file.name.as_str()).collect();
     assert_eq!(names, ENDINGS.map(|ending| format!("gradmark-2027-01-16.{ending}")));
-    let bodies: Vec<Vec<u8>> = files
-        .iter()
-        .map(|file| {
-            let body = server.get(&format!("/snapshots/{}", file.name)).with_status(200).body;
-            assert_eq!(body.len() as u64, file.bytes);
-            assert_checksum(&file.name, &body, &format!("{}  {}\n", file.sha256, file.name));
-            let sum = server.get(&format!("/snapshots/{}.sha256", file.name)).text();
-            assert_checksum(&file.name, &body, &sum);
-            body
-        })
-        .collect();
-    let [csv, lines, parquet] = &bodies[..] else { panic!("three formats") };
-    assert_eq!(unpacked(csv), server.get("/api/v1/export?format=csv").body);
-    assert_eq!(unpacked(lines), server.get("/api/v1/export?format=jsonl").body);
-    assert_eq!(*parquet, server.get("/api/v1/export?format=parquet").body);
-    let table = cells(&String::from_utf8(unpacked(csv)).unwrap());
-    assert_eq!(rows(&open(parquet.clone())).len(), table.len() - 1);
+    for (file, format) in files.iter().zip(["csv", "jsonl", "parquet"]) {
+        let body = server.get(&format!("/snapshots/{}", file.name)).with_status(200).body;
+        assert_eq!(body.len() as u64, file.bytes);
+        assert_checksum(&file.name, &body, &format!("{}  {}\n", file.sha256, file.name));
+        let sum = server.get(&format!("/snapshots/{}.sha256", file.name)).text();
+        assert_checksum(&file.name, &body, &sum);
+        // The tests of exports compare the formats.
+        let content = if format == "parquet" { body } else { unpacked(&body) };
+        assert_eq!(content, server.get(&format!("/api/v1/export?format={format}")).body);
+    }
     assert_eq!(ids(&server, &files[1].name).len(), 20);
     assert_eq!(listed(&server)[3].day, "2027-01-15", "the newest are first");
 
