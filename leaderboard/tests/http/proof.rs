@@ -128,8 +128,7 @@ fn a_training_counts_for_one_run_only() {
         record.device.claimed_name = Some(name.to_owned());
         record
     };
-    let imported = server.import(&named("Mine"));
-    assert_eq!(imported.parse::<AcceptedRun>().verdict.tier, Tier::Unverified);
+    assert_eq!(server.import(&named("Mine")).parse::<AcceptedRun>().verdict.tier, Tier::Unverified);
     let started = server.begin();
     server.pass(run.record.provenance.wall_seconds);
     let renamed = Rehearsal { messages: Vec::new(), record: named("Mine, announced") }.record_of(&started);

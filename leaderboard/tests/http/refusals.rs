@@ -345,8 +345,7 @@ fn implausible_runs_are_flagged_with_the_reason() {
     ];
     let server = TestServer::start();
     for (reason, change) in cases {
-        let run = server.accepted(change);
-        rehearsal::assert_tier(&run.verdict, Tier::Flagged, reason);
+        rehearsal::assert_tier(&server.accepted(change).verdict, Tier::Flagged, reason);
     }
     let mut imported = record::unregistered(3);
     first(&mut imported).first_losses.clear();

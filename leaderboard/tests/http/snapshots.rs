@@ -56,8 +56,7 @@ fn daily_snapshot_has_all_formats_with_the_same_runs_and_is_cacheable() {
         let body = server.get(&format!("/snapshots/{}", file.name)).with_status(200).body;
         assert_eq!(body.len() as u64, file.bytes);
         assert_checksum(&file.name, &body, &format!("{}  {}\n", file.sha256, file.name));
-        let sum = server.get(&format!("/snapshots/{}.sha256", file.name)).text();
-        assert_checksum(&file.name, &body, &sum);
+        assert_checksum(&file.name, &body, &server.get(&format!("/snapshots/{}.sha256", file.name)).text());
         // The tests of exports compare the formats.
         let content = if format == "parquet" { body } else { unpacked(&body) };
         assert_eq!(content, server.get(&format!("/api/v1/export?format={format}")).body);
@@ -155,8 +154,7 @@ fn shutdown_during_a_snapshot_leaves_no_partial_files() {
     drop(server);
     let mut command = command();
     command.args(["--log", "error", "--snapshots"]).arg(folder.path());
-    let server = ServerProcess::start_as(command, &database);
-    assert!(server.signal("TERM").success());
+    assert!(ServerProcess::start_as(command, &database).signal("TERM").success());
     let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert!(!names.into_iter().any(|name| name.ends_with(".partial")));
 }

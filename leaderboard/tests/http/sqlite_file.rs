@@ -41,8 +41,7 @@ fn backup_of_a_running_server_can_be_restored() {
     drop(server);
 
     // The previous file is kept, with the killed server's log.
-    let server = ServerProcess::start(path("leaderboard.sqlite.replaced"));
-    assert!(ids(&server).contains(&later));
+    assert!(ids(&ServerProcess::start(path("leaderboard.sqlite.replaced"))).contains(&later));
     assert_says(&failed(&restore(&copy)), &["leaderboard.sqlite.replaced exists"]);
 }
 
@@ -90,8 +89,7 @@ fn deleted_record_is_erased_from_the_database_file() {
     let mut server = TestServer::start();
     let run = server.accepted(|record| record.device.claimed_name = Some("Very Particular Device".to_owned()));
     let holds = |server: &TestServer| {
-        let bytes = std::fs::read(server.database().file().unwrap()).unwrap();
-        bytes.windows(22).any(|w| w == b"Very Particular Device")
+        std::fs::read(server.database().file().unwrap()).unwrap().windows(22).any(|w| w == b"Very Particular Device")
     };
     server.restart();
     assert!(holds(&server), "before it is deleted, a record is in the file");

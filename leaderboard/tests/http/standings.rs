@@ -253,8 +253,7 @@ fn device_page_has_places_and_latest_runs() {
 const RTX_4090: &str = "NVIDIA GeForce RTX 4090";
 
 fn fit_rtx_4090(record: &mut RunRecord) {
-    let peaks = record.workloads.iter_mut().flat_map(|of| &mut of.peaks);
-    peaks.for_each(|peak| peak.flops_per_second = 7e13);
+    record.workloads.iter_mut().flat_map(|of| &mut of.peaks).for_each(|peak| peak.flops_per_second = 7e13);
 }
 
 #[test]
@@ -334,11 +333,9 @@ fn run_has_places_among_its_device_and_vendor() {
     }
 
     // A run that does not rank is compared without counting.
-    let checked = server.accepted_by(BOB, on("Example GPU D", 32)).run_id;
-    let found = standing(&server, &checked);
+    let found = standing(&server, &server.accepted_by(BOB, on("Example GPU D", 32)).run_id);
     assert!(found.workloads.iter().all(|workload| workload.among_all == Some(1.0) && workload.runs == [4, 0, 0]));
-    let software = server.accepted_by(BOB, in_software);
-    let found = standing(&server, &software.run_id);
+    let found = standing(&server, &server.accepted_by(BOB, in_software).run_id);
     assert!(found.workloads.iter().all(|workload| workload.among_all.is_none() && workload.runs == [0, 0, 0]));
     server.get_run("0123456789abcdef", "/standing").assert_refused(404, "unknown_run", "");
 }

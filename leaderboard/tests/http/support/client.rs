@@ -130,8 +130,7 @@ impl TestClient {
 
     #[track_caller]
     pub(crate) fn imported(&self, seed: u32) -> String {
-        let answer = self.import(&record::unregistered(seed)).with_status(201);
-        answer.parse::<results::api::AcceptedRun>().run_id
+        self.import(&record::unregistered(seed)).with_status(201).parse::<results::api::AcceptedRun>().run_id
     }
 
     pub(crate) fn delete(&self, run_id: &str, secret: &str) -> HttpAnswer {
@@ -196,15 +195,15 @@ impl HttpAnswer {
         }
     }
 
-    /// Asserts that the answer has this status, code and field (empty for none).
+    /// Asserts that the answer has this status, code and field (empty for none), and returns its message.
     #[track_caller]
-    pub(crate) fn assert_refused(&self, status: u16, code: &str, field: &str) -> ErrorBody {
+    pub(crate) fn assert_refused(&self, status: u16, code: &str, field: &str) -> String {
         assert_eq!(self.status, status, "{}", self.text());
         assert_eq!(self.header("content-type"), "application/json", "{}", self.text());
         let body: ErrorBody = self.parse();
         assert_eq!((body.code.as_str(), body.field.as_deref().unwrap_or_default()), (code, field), "{}", body.message);
         assert!(body.message.ends_with('.'), "a sentence: {}", body.message);
-        body
+        body.message
     }
 
     pub(crate) fn unpacked(&self) -> Vec<u8> {

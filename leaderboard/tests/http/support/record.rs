@@ -78,8 +78,7 @@ fn parse<T: DeserializeOwned>(document: Value) -> T {
 }
 
 pub(crate) fn declare(record: &mut RunRecord) {
-    let suite = engine::suite(&record.suite.name).unwrap();
-    record.departures = engine::departures(record, suite);
+    record.departures = engine::departures(record, engine::suite(&record.suite.name).unwrap());
 }
 
 /// Returns a workload that trains for a millisecond per step, as in the suite, with six further windows of 1.1 seconds.
