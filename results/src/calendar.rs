@@ -34,16 +34,12 @@ impl Date {
 
     /// Parses a date such as `2026-11-23`; `None` if it is invalid.
     pub fn from_iso(text: &str) -> Option<Self> {
-        let digits = |part: &str, length: usize| {
-            let only_digits = part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
-            if only_digits { part.parse::<i64>().ok() } else { None }
-        };
         let mut parts = text.split('-');
-        let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-        let small = |number: i64| u8::try_from(number).ok();
-        let date = Self { year: digits(year, 4)?, month: small(digits(month, 2)?)?, day: small(digits(day, 2)?)? };
-        // An invalid date, such as February 30, converts back to a different one.
-        (parts.next().is_none() && Self::of(date.unix_seconds()) == date).then_some(date)
+        let (year, month, day) =
+            (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let date = Self { year, month, day };
+        // Other texts, and invalid dates such as February 30, convert back to a different text.
+        (text.len() == 10 && Self::of(date.unix_seconds()).iso() == text).then_some(date)
     }
 
     /// Returns the start of the day in seconds since 1970.

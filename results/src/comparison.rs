@@ -197,8 +197,7 @@ pub fn compare(workload: &str, records: &[RunRecord], refused: &[Refused]) -> Co
 }
 
 fn runs_of<'a>(workload: &str, records: &'a [RunRecord]) -> Vec<MeasuredWorkload<'a>> {
-    let all = records.iter().flat_map(MeasuredWorkload::all);
-    all.filter(|run| run.workload.workload == workload).collect()
+    records.iter().flat_map(MeasuredWorkload::all).filter(|run| run.workload.workload == workload).collect()
 }
 
 fn completed<'a, 'b>(contender: &Contender, runs: &'b [MeasuredWorkload<'a>]) -> Vec<&'b MeasuredWorkload<'a>> {

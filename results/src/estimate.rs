@@ -121,56 +121,31 @@ pub fn ratio(baseline: &[Estimate], candidate: &[Estimate]) -> Option<Estimate> 
         return other.over(*base);
     }
     let value = geometric_mean(candidate)? / geometric_mean(baseline)?;
-    let half_width = half_width([LogRates::from_runs(baseline), LogRates::from_runs(candidate)]);
-    Some(Estimate { value, interval: Some(Interval::around(value, half_width)) })
-}
-
-/// Statistics of the logarithms of a side's runs.
-#[derive(Clone, Copy)]
-struct LogRates {
-    runs: f64,
-    /// Variance between runs; absent for a single run.
-    variance: Option<f64>,
-    /// Mean variance implied by the intervals of the runs.
-    variance_inside: f64,
-}
-
-impl LogRates {
-    fn from_runs(runs: &[Estimate]) -> Self {
-        let half_width = |interval: Interval| (interval.high / interval.low).ln() / 2.0;
-        let inside: Vec<f64> = runs
-            .iter()
-            .filter_map(|run| run.interval)
-            .map(|interval| (half_width(interval) / DEVIATIONS).powi(2))
-            .filter(|variance| variance.is_finite())
-            .collect();
-        Self {
-            runs: runs.len() as f64,
-            variance: variance(&runs.iter().map(|run| run.value.ln()).collect::<Vec<f64>>()),
-            variance_inside: mean(&inside).unwrap_or_default(),
-        }
-    }
+    Some(Estimate { value, interval: Some(Interval::around(value, half_width([baseline, candidate]))) })
 }
 
 /// Computes the half-width of the interval of the difference between two mean logarithms.
 ///
 /// At least one side must have several runs.
-fn half_width(sides: [LogRates; 2]) -> f64 {
-    let [one, other] = sides;
-    let variance_of = |own: &LogRates, other_side: &LogRates| {
-        own.variance.or(other_side.variance).unwrap_or_default().max(own.variance_inside)
-    };
+fn half_width(sides: [&[Estimate]; 2]) -> f64 {
+    let counts = sides.map(|runs| runs.len() as f64);
+    let between = sides.map(|runs| variance(&runs.iter().map(|run| run.value.ln()).collect::<Vec<f64>>()));
+    // Mean variance implied by the intervals of the runs.
+    let inside = sides.map(|runs| {
+        let half_widths = runs.iter().filter_map(|run| run.interval).map(|of| (of.high / of.low).ln() / 2.0);
+        let variances = half_widths.map(|half_width| (half_width / DEVIATIONS).powi(2));
+        mean(&variances.filter(|variance| variance.is_finite()).collect::<Vec<f64>>()).unwrap_or_default()
+    });
     // Variance of the mean of each side.
-    let parts = [variance_of(&one, &other) / one.runs, variance_of(&other, &one) / other.runs];
+    let parts = [0, 1].map(|own| between[own].or(between[1 - own]).unwrap_or_default().max(inside[own]) / counts[own]);
     let squared = parts[0] + parts[1];
-    let degrees = match (one.variance, other.variance) {
-        (Some(_), Some(_)) => {
-            let weighed: f64 = parts.iter().zip(sides).map(|(part, side)| part * part / (side.runs - 1.0)).sum();
-            // Equal values have no variance, so the bound is multiplied by 0 anyway.
-            if weighed > 0.0 { squared * squared / weighed } else { one.runs + other.runs - 2.0 }
-        }
+    let degrees = if between.iter().all(Option::is_some) {
+        let weighed: f64 = parts.iter().zip(counts).map(|(part, count)| part * part / (count - 1.0)).sum();
+        // Equal values have no variance, so the bound is multiplied by 0 anyway.
+        if weighed > 0.0 { squared * squared / weighed } else { counts[0] + counts[1] - 2.0 }
+    } else {
         // Both sides use the variance of the side with several runs.
-        _ => one.runs.max(other.runs) - 1.0,
+        counts[0].max(counts[1]) - 1.0
     };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "fewer than the runs, which is safe")]
     let degrees = degrees.floor().clamp(1.0, 1e6) as u32;

@@ -387,18 +387,15 @@ fn compare_accuracies(baseline: &SideRuns<'_>, candidate: &SideRuns<'_>) -> Opti
     let test_samples = all().map(|run| run.workload.settings.test_samples).min()?;
     let gap = AccuracyGap::between(&before, &after, test_samples, is_paired)?;
     let steps = || all().filter_map(|run| run.workload.evaluations.last()).map(|last| last.step);
-    let (verdict, allowance) = if steps().min() != steps().max() {
-        (AccuracyVerdict::OtherSteps, None)
-    } else {
-        let verdict = match gap.difference {
-            difference if difference.abs() <= gap.allowed => AccuracyVerdict::Alike,
-            difference if difference < 0.0 => AccuracyVerdict::Lower,
-            _ => AccuracyVerdict::Higher,
-        };
-        (verdict, Some(Allowance { difference: gap.allowed, basis: gap.basis }))
+    let AccuracyGap { means: [baseline, candidate], difference, allowed, basis } = gap;
+    let verdict = match () {
+        () if steps().min() != steps().max() => AccuracyVerdict::OtherSteps,
+        () if difference.abs() <= allowed => AccuracyVerdict::Alike,
+        () if difference < 0.0 => AccuracyVerdict::Lower,
+        () => AccuracyVerdict::Higher,
     };
-    let [baseline, candidate] = gap.means;
-    Some(Accuracy { baseline, candidate, difference: gap.difference, verdict, allowance })
+    let allowance = (verdict != AccuracyVerdict::OtherSteps).then_some(Allowance { difference: allowed, basis });
+    Some(Accuracy { baseline, candidate, difference, verdict, allowance })
 }
 
 /// Quantity that is compared besides throughput, if all runs have it. Less is better.

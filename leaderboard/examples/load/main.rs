@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use engine::SUITES;
 use leaderboard::load::Board;
-use leaderboard::{Config, DatabaseAddress, Protection};
+use leaderboard::{Config, DatabaseAddress};
 use results::api::{AcceptedRun, RunList};
 use serde::Serialize;
 
@@ -119,18 +119,10 @@ fn measure(database: TestDatabase, arguments: &LoadArguments) -> LoadReport {
         board.close().await;
     });
     let runs = Runs::on(&database);
-    let protection = Protection {
-        announcements_per_hour: 0,
-        imports_per_hour: 0,
-        uploads_per_second: 0,
-        reading_per_second: 0,
-        open_runs: 0,
-        import_bytes_per_day: 0,
-        ..Protection::default()
-    };
     let secret = Some(server::SECRET.to_owned());
-    let settings = Config { secret, verifiers: 0, protection, connections_per_address: None, ..server::settings() };
-    let server = TestServer::on_with(database, settings);
+    let mut settings = Config { secret, verifiers: 0, connections_per_address: None, ..server::settings() };
+    server::unlimited(&mut settings.protection);
+    let server = TestServer::on(database, settings);
     measure_reading(&server, &runs, arguments, &mut report);
     measure_hand_ins(&server, arguments.hand_ins, &mut report);
     report

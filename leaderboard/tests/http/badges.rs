@@ -17,9 +17,8 @@ const INDEX: &str = "<!doctype html><html><head><title>Gradmark</title>\
                      <meta property=\"og:title\" content=\"of the page\" /><script>start()</script></head><body></body></html>";
 
 fn with_page(public_url: Option<&str>) -> TestServer {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("index.html"), INDEX).unwrap();
-    TestServer::in_folder(folder, |config, folder| {
+    TestServer::with(|config, folder| {
+        fs::write(folder.join("index.html"), INDEX).unwrap();
         config.page = Some(folder.to_owned());
         config.protection.public_url = public_url.map(|url| url.parse().unwrap());
     })
@@ -44,8 +43,7 @@ fn badge_card_and_embed_can_be_shown_by_other_sites() {
     assert!(score.message.ends_with(" GFLOP/s · proven"), "{}", score.message);
     assert!(network.message.starts_with("Example GPU 9000 · ") && network.message.ends_with(" samples/s · proven"));
     server.proven(on("Example GPU B", 2));
-    let drawing = server.get_run(&run, "/card.svg").text();
-    assert!(!drawing.contains("Faster than"), "there is only one other device");
+    assert!(!server.get_run(&run, "/card.svg").text().contains("Faster than"), "there is only one other device");
     server.proven(on("Example GPU C", 3));
 
     let api = format!("/api/v1/runs/{run}");

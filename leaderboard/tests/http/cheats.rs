@@ -11,7 +11,7 @@ use results::{Beacon, Precision, RunRecord, StateBytes, WorkloadRecord};
 
 use crate::support::pretended::{PlainTraining, Tricks, train};
 use crate::support::record::{LARGE, SMALL};
-use crate::support::rehearsal::{self, Rehearsal, SEED, assert_tier, server_with_seed, verdict_on};
+use crate::support::rehearsal::{self, Rehearsal, SEED, assert_tier, server_with, verdict_on};
 use crate::support::requests::RunCall;
 use crate::support::*;
 
@@ -117,7 +117,7 @@ fn ends(what: &str, end: &End, tricks: Tricks) {
     let mut found: BTreeMap<String, u32> = BTreeMap::new();
     let mut gained: f64 = 0.0;
     for number in 0..runs {
-        let server = server_with_seed(SEED + number);
+        let server = server_with(|config| config.seed = Some(SEED + number));
         let (outcome, sent) = cheat(&server, tricks);
         let tier = match outcome {
             Ok(verdict) => {
@@ -379,7 +379,7 @@ fn states_that_do_not_train_into_each_other_flag_a_run() {
 #[test]
 #[ignore = "plays the rehearsal"]
 fn one_run_is_reported_to_two_servers() {
-    let other = server_with_seed(SEED + 1);
+    let other = server_with(|config| config.seed = Some(SEED + 1));
     let mut run = rehearsal::light();
     let started = other.begin();
     let mut beacons = BTreeMap::new();

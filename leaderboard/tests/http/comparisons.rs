@@ -119,7 +119,7 @@ fn server_with(changes: &[&dyn Fn(&mut RunRecord)]) -> (TestServer, Vec<String>)
         board.settle().await.unwrap();
         ids
     });
-    (TestServer::on(database), ids)
+    (TestServer::on(database, settings()), ids)
 }
 
 fn named(name: &'static str, factor: u32) -> impl Fn(&mut RunRecord) {
@@ -205,16 +205,10 @@ fn device_history_is_grouped_by_version_driver_and_month() {
         record.requested.learning_rate = Some(0.01);
         record::declare(record);
     };
-    let runs: [&dyn Fn(&mut RunRecord); 7] = [
-        &of("0.1.0", "", 1),
-        &of("0.1.0", "example 1", 3),
-        &of("0.2.0", "example 2", 10),
-        &of("0.2.0", "example 2", 20),
-        &of("0.2.0", "example 1", 30),
-        &in_browser,
-        &unranked,
-    ];
-    let (server, _) = server_with(&runs);
+    let (first, second) = (&of("0.1.0", "", 1), &of("0.1.0", "example 1", 3));
+    let [third, fourth] = [10, 20].map(|factor| of("0.2.0", "example 2", factor));
+    let fifth = &of("0.2.0", "example 1", 30);
+    let (server, _) = server_with(&[first, second, &third, &fourth, fifth, &in_browser, &unranked]);
     let found = history(&server, "?workload=caffe-mnist");
     let category = found.category.clone().unwrap();
     assert_eq!((category.suite.name.as_str(), category.client_kind), ("quick", ClientKind::Native));

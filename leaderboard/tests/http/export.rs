@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::support::*;
 
 /// Returns the cells of a table as in RFC 4180, read by a plain loop.
-pub(crate) fn cells(text: &str) -> Vec<Vec<String>> {
+fn cells(text: &str) -> Vec<Vec<String>> {
     let (mut lines, mut line, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
@@ -127,15 +127,13 @@ fn exports_have_all_visible_runs_in_order() {
     let table = cells(&answer.text());
     assert!(table.iter().all(|line| line.len() == table[0].len()));
     let workloads = exported.iter().flat_map(|run| run.record.workloads.iter().map(move |workload| (run, workload)));
-    let expected: Vec<_> = workloads
-        .map(|(run, workload)| {
-            let speed = workload.summary.samples_per_second.unwrap().to_string();
-            (run.run_id.clone(), workload.workload.clone(), speed)
-        })
-        .collect();
-    let [ids, names, speeds] = ["run_id", "workload", "samples_per_second"].map(|name| column(&table, name));
-    let found: Vec<_> = ids.into_iter().zip(names).zip(speeds).map(|((id, name), speed)| (id, name, speed)).collect();
-    assert_eq!(found, expected);
+    let expected = workloads.map(|(run, workload)| {
+        let speed = workload.summary.samples_per_second.unwrap().to_string();
+        [run.run_id.clone(), workload.workload.clone(), speed]
+    });
+    let columns = ["run_id", "workload", "samples_per_second"].map(|name| place(&table, name));
+    let found = table[1..].iter().map(|line| columns.map(|place| line[place].clone()));
+    assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     let gzip = server.get_with("/api/v1/export?format=csv", "accept-encoding", "gzip");
     assert_eq!(gzip.unpacked(), answer.body);
     let mut found = column(&table, "claimed_name");
@@ -179,8 +177,7 @@ fn assert_exported_as_listed(server: &TestServer) {
 
 /// Asserts that a file of this name has the checksum that `sha256sum --check` reads.
 pub(crate) fn assert_checksum(name: &str, bytes: &[u8], sum: &str) {
-    let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(sum, format!("{digest}  {name}\n"));
+    assert_eq!(sum, format!("{}  {name}\n", results::hex(&Sha256::digest(bytes))));
 }
 
 #[test]
@@ -207,15 +204,15 @@ fn backup_file_comes_with_its_checksum() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 8, "nothing else stays behind");
 }
 
-pub(crate) fn open(file: Vec<u8>) -> SerializedFileReader<Bytes> {
+fn open(file: Vec<u8>) -> SerializedFileReader<Bytes> {
     SerializedFileReader::new(Bytes::from(file)).unwrap()
 }
 
-pub(crate) fn rows(reader: &SerializedFileReader<Bytes>) -> Vec<Row> {
+fn rows(reader: &SerializedFileReader<Bytes>) -> Vec<Row> {
     reader.get_row_iter(None).unwrap().map(Result::unwrap).collect()
 }
 
-/// Returns the CSV text of a field without its protection from spreadsheets.
+/// Returns the CSV text of a field, without protection from spreadsheets.
 fn as_in_csv(field: &Field) -> String {
     match field {
         Field::Null => String::new(),

@@ -93,8 +93,7 @@ impl Writer<'_> {
     /// Imports until the full disk refuses. Records that fit into the log are accepted before that.
     fn import_on_full_disk(&mut self) {
         self.disk.fill();
-        let refused = (0..1000).any(|_| !self.import());
-        assert!(refused, "the disk was never full");
+        assert!((0..1000).any(|_| !self.import()), "the disk was never full");
         self.disk.make_room();
     }
 

@@ -23,7 +23,7 @@ fn servers_start_simultaneously_on_an_empty_database() {
 #[ignore = "needs PostgreSQL"]
 fn survives_a_postgresql_restart_without_loss() {
     let cluster = Cluster::start();
-    let server = TestServer::on(TestDatabase::at(cluster.new_schema()));
+    let server = TestServer::on(TestDatabase::at(cluster.new_schema()), settings());
     let run = server.accepted(|_| {});
     let (open, record) = server.honest_run();
     let pg_ctl = |words: &[&str]| {

@@ -1,6 +1,5 @@
 //! Proof of real training, and of nothing else.
 
-use leaderboard::Protection;
 use results::api::{AcceptedRun, Tier};
 use results::badge::Badge;
 use results::{Phase, RunRecord, Stretch, Warning, WorkloadRecord};
@@ -70,7 +69,7 @@ fn slower_server_clock_determines_the_rate() {
 
 #[test]
 fn guessed_first_losses_flag_a_run_and_are_noted_on_others() {
-    let server = rehearsal::server_behind_a_proxy(Protection::default());
+    let server = rehearsal::server();
     let proven = |who: &'static str| server.proven_by(who, |record| record.device.claimed_name = Some(who.to_owned()));
     let [same, another] = [ANN, BOB].map(proven);
     let mut fake = light();
@@ -129,8 +128,7 @@ fn a_training_counts_for_one_run_only() {
         record.device.claimed_name = Some(name.to_owned());
         record
     };
-    let imported = server.import(&named("Mine"));
-    assert_eq!(imported.parse::<AcceptedRun>().verdict.tier, Tier::Unverified);
+    assert_eq!(server.import(&named("Mine")).parse::<AcceptedRun>().verdict.tier, Tier::Unverified);
     let started = server.begin();
     server.pass(run.record.provenance.wall_seconds);
     let renamed = Rehearsal { messages: Vec::new(), record: named("Mine, announced") }.record_of(&started);

@@ -18,14 +18,14 @@ fn announce_from(server: &TestServer, address: &str) -> HttpAnswer {
 
 #[test]
 fn announcements_are_limited_per_address_with_retry_after() {
-    let server = TestServer::behind_a_proxy(Protection { announcements_per_hour: 4, ..Protection::default() });
+    let server = TestServer::protected_by(|limits| limits.announcements_per_hour = 4);
     assert_eq!(announce_from(&server, "192.0.2.1").status, 201);
     assert_eq!(announce_from(&server, "forged, 192.0.2.1").status, 201);
     let answer = announce_from(&server, "127.0.0.1, 192.0.2.1");
-    let refusal = answer.assert_refused(429, "too_many_requests", "");
+    let message = answer.assert_refused(429, "too_many_requests", "");
     let seconds: u64 = answer.header("retry-after").parse().unwrap();
     assert!((800..=900).contains(&seconds), "{seconds}");
-    assert!(refusal.message.contains(&format!("{seconds} s")), "{}", refusal.message);
+    assert_says(&message, &[&format!("{seconds} s")]);
     assert!(!answer.text().contains("192.0.2.1"), "{}", answer.text());
     assert_eq!(announce_from(&server, "192.0.2.2").status, 201);
     assert_eq!(from(&server, "192.0.2.1", "GET", "/api/v1/runs", b"").status, 200, "it may still read");
@@ -38,8 +38,9 @@ fn announcements_are_limited_per_address_with_retry_after() {
 
 #[test]
 fn addresses_of_one_prefix_leave_announcements_to_others() {
-    let limits = Protection { announcements_per_hour: 2, open_runs: 10, ..Protection::default() };
-    let server = rehearsal::server_behind_a_proxy(limits);
+    let server = rehearsal::server_with(|config| {
+        (config.protection.announcements_per_hour, config.protection.open_runs) = (2, 10);
+    });
     for (before, after) in [("192.0.2.", ""), ("2001:db8:1:", "::1")] {
         let announce = |number: u32| announce_from(&server, &format!("{before}{number}{after}")).status;
         let statuses: Vec<_> = (1..=20).map(announce).collect();
@@ -53,8 +54,7 @@ fn addresses_of_one_prefix_leave_announcements_to_others() {
 #[test]
 fn states_of_one_prefix_leave_room_for_others() {
     // An eighth of the budget is enough for one run.
-    let limits = Protection { weights_bytes: 8 * 40_000_000, ..Protection::default() };
-    let mut server = rehearsal::server_behind_a_proxy(limits);
+    let mut server = rehearsal::server_with(|config| config.protection.weights_bytes = 8 * 40_000_000);
     let run = rehearsal::light();
     // Returns true if all states of a run were accepted.
     let leave_states = |server: &TestServer, address: &str| {
@@ -77,7 +77,7 @@ fn states_of_one_prefix_leave_room_for_others() {
 
 #[test]
 fn readers_of_one_prefix_leave_exports_and_time_to_others() {
-    let server = rehearsal::server_behind_a_proxy(Protection::default());
+    let server = rehearsal::server();
     let runs = (0..10).map(|seed| server.import(&long_record(seed)).parse::<results::api::AcceptedRun>().run_id);
     let runs: Vec<String> = runs.collect();
     let export = "/api/v1/export?format=jsonl";
@@ -102,7 +102,7 @@ fn readers_of_one_prefix_leave_exports_and_time_to_others() {
 
 #[test]
 fn default_limits_allow_a_classroom_behind_one_address() {
-    let server = TestServer::behind_a_proxy(Protection::default());
+    let server = TestServer::start();
     for _ in 0..30 {
         for path in ["/", "/api/v1/runs", "/api/v1/schema", "/api/v1/data-sets"] {
             assert_ne!(from(&server, "192.0.2.1", "GET", path, b"").status, 429);
@@ -114,8 +114,7 @@ fn default_limits_allow_a_classroom_behind_one_address() {
 
 #[test]
 fn imports_and_reads_are_limited_except_locally() {
-    let limits = Protection { imports_per_hour: 2, reading_per_second: 1, ..Protection::default() };
-    let server = TestServer::behind_a_proxy(limits);
+    let server = TestServer::protected_by(|limits| (limits.imports_per_hour, limits.reading_per_second) = (2, 1));
     let import = "/api/v1/runs/import";
     assert_eq!(from(&server, "192.0.2.1", "POST", import, b"{}").status, 400);
     from(&server, "192.0.2.1", "POST", import, b"{}").assert_refused(429, "too_many_requests", "");
@@ -126,8 +125,9 @@ fn imports_and_reads_are_limited_except_locally() {
 
 #[test]
 fn a_header_is_not_believed_unless_the_host_said_so() {
-    let protection = Protection { announcements_per_hour: 1, behind_tls: true, ..Protection::default() };
-    let server = TestServer::protected_by(protection);
+    let server = TestServer::with(|config, _| {
+        config.protection = Protection { announcements_per_hour: 1, behind_tls: true, ..Protection::default() };
+    });
     for _ in 0..5 {
         assert_eq!(announce_from(&server, "192.0.2.1").status, 201);
     }
@@ -138,13 +138,12 @@ fn a_header_is_not_believed_unless_the_host_said_so() {
 
 #[test]
 fn open_runs_are_limited_until_uploaded_or_expired() {
-    let server = TestServer::protected_by(Protection { open_runs: 2, ..Protection::default() });
+    let server = TestServer::protected_by(|limits| limits.open_runs = 2);
     let (first, record) = server.honest_run();
     server.begin();
     let announce = || server.json("POST", "/api/v1/runs", &record::start());
     let refused = announce();
-    let refusal = refused.assert_refused(503, "too_many_open_runs", "");
-    assert!(refusal.message.contains("import"), "{}", refusal.message);
+    assert_says(&refused.assert_refused(503, "too_many_open_runs", ""), &["import"]);
     assert_eq!(refused.header("retry-after"), "600");
     assert_eq!(server.upload(&first.run_id, &record).status, 201);
     server.begin();
@@ -156,8 +155,7 @@ fn open_runs_are_limited_until_uploaded_or_expired() {
 #[test]
 fn daily_import_limit_is_shared_by_servers() {
     let bytes = serde_json::to_vec(&record::unregistered(1)).unwrap().len() as u64;
-    let two = Protection { import_bytes_per_day: 2 * bytes + bytes / 2, ..Protection::default() };
-    let mut server = TestServer::protected_by(two);
+    let mut server = TestServer::protected_by(|limits| limits.import_bytes_per_day = 2 * bytes + bytes / 2);
     server.imported(1);
     server.imported(2);
     server.import(&record::unregistered(3)).assert_refused(503, "too_many_imports", "");

@@ -48,7 +48,7 @@ fn idle_server() -> TestServer {
 
 /// Returns a server without data sets, and an honest run that it could not verify.
 fn checked_without_data() -> (TestServer, String) {
-    let server = TestServer::in_folder(tempfile::tempdir().unwrap(), |config, folder| {
+    let server = TestServer::with(|config, folder| {
         (config.data, config.seed) = (Some(folder.to_owned()), Some(rehearsal::SEED));
     });
     let started = rehearsal::light().play_accepted(&server);
@@ -103,10 +103,8 @@ fn unverifiable_run_is_proven_after_data_arrives() {
     let (server, run_id) = checked_without_data();
     // Still cannot be verified, so its states are kept.
     let nothing = tempfile::tempdir().unwrap();
-    assert_says(
-        &done(&replay_with(&server, &[&run_id], nothing.path())),
-        &["It stays checked: This leaderboard cannot recompute"],
-    );
+    let said = done(&replay_with(&server, &[&run_id], nothing.path()));
+    assert_says(&said, &["It stays checked: This leaderboard cannot recompute"]);
     assert_says(&replayed(&server, &["--all-checked"]), &[&format!("run {run_id}: It was checked and is proven now.")]);
     assert_tier(&server.verdict(&run_id), Tier::Proven, "");
     assert_eq!(ranked(&server), 1);
@@ -175,10 +173,11 @@ fn running_servers_replay_the_queue_for_whoever_waits() {
 
     server.restart_with_verifiers(0);
     let run_id = server.proven(another);
+    server.settings.verifiers = 1;
     let said = std::thread::scope(|scope| {
         let told = scope.spawn(|| done(&run(&["replay", &run_id], server.database())));
         wait_until(|| waiting(&server) > 0);
-        let _other = server.another_with_verifiers(1);
+        let _other = server.another();
         told.join().unwrap()
     });
     assert!(said.contains("was proven and is flagged now"), "{said}");

@@ -28,8 +28,7 @@ fn laps_and_segments_come_in_order() {
     refused(commit(1, [5, 5], false), "step");
     refused(lap(1, &hash(5)), "segment");
     refused(proof(5, None, None), "");
-    let ended = taken(&server, &run, &commit(1, [5, 9], true));
-    assert_eq!(ended.parse::<CommittedSegment>().beacon, None);
+    assert_eq!(taken(&server, &run, &commit(1, [5, 9], true)).parse::<CommittedSegment>().beacon, None);
     refused(commit(2, [9, 12], false), "segment");
     refused(lap(2, &hash(8)), "state_sha256");
     taken(&server, &run, &lap(2, &hash(9)));
@@ -183,8 +182,7 @@ fn states_must_be_those_that_were_committed_and_are_wanted() {
     let stranger = StartedRun { nonce: "0".repeat(64), ..run.clone() };
     for (number, of) in wanted.states.iter().enumerate() {
         let right = state(u8::try_from(of.step).unwrap()).body(of.weights_only);
-        let wrong = state(9).body(of.weights_only);
-        show(&server, &run, of.step, wrong).assert_refused(422, "wrong_state", "");
+        show(&server, &run, of.step, state(9).body(of.weights_only)).assert_refused(422, "wrong_state", "");
         show(&server, &run, of.step, right[4..].to_vec()).assert_refused(422, "wrong_state", "");
         show(&server, &stranger, of.step, right.clone()).assert_refused(403, "wrong_nonce", "nonce");
         assert_eq!(show(&server, &run, of.step, right.clone()).status, 204);

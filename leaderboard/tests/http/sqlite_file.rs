@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
-use crate::support::rehearsal::HONEST;
+use crate::support::rehearsal::{self, HONEST};
 use crate::support::*;
 use crate::upkeep::ids;
 
@@ -41,8 +41,7 @@ fn backup_of_a_running_server_can_be_restored() {
     drop(server);
 
     // The previous file is kept, with the killed server's log.
-    let server = ServerProcess::start(path("leaderboard.sqlite.replaced"));
-    assert!(ids(&server).contains(&later));
+    assert!(ids(&ServerProcess::start(path("leaderboard.sqlite.replaced"))).contains(&later));
     assert_says(&failed(&restore(&copy)), &["leaderboard.sqlite.replaced exists"]);
 }
 
@@ -73,14 +72,14 @@ fn only_the_owner_can_read_database_log_and_copies() {
 fn an_honest_run_is_proven_during_a_flood_of_connections() {
     let mut command = command_with_descriptors(128);
     command.args(["--log", "off"]);
-    let server = ProcessOfRehearsals::start(command);
+    let (announcer, server) = rehearsal::announcer_and_process(command);
     let honest = TestClient::with_idle_connections(server.address, 1).seen_at(HONEST);
     honest.list("");
     // At most as many as the server accepts and the operating system queues.
     let flood: Vec<_> = (0..150).map(|_| server.half_sent("")).collect();
     // By now the server has accepted its maximum.
     std::thread::sleep(Duration::from_millis(300));
-    server.prove_honest_run(&honest);
+    rehearsal::prove_announced_run(&announcer, &honest);
     drop(flood);
     server.imported(1);
 }
@@ -90,8 +89,7 @@ fn deleted_record_is_erased_from_the_database_file() {
     let mut server = TestServer::start();
     let run = server.accepted(|record| record.device.claimed_name = Some("Very Particular Device".to_owned()));
     let holds = |server: &TestServer| {
-        let bytes = std::fs::read(server.database().file().unwrap()).unwrap();
-        bytes.windows(22).any(|w| w == b"Very Particular Device")
+        std::fs::read(server.database().file().unwrap()).unwrap().windows(22).any(|w| w == b"Very Particular Device")
     };
     server.restart();
     assert!(holds(&server), "before it is deleted, a record is in the file");

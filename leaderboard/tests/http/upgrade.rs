@@ -23,7 +23,7 @@ fn database_of_0_1_0() -> TestDatabase {
 
 #[test]
 fn a_run_of_0_1_0_is_listed_shown_exported_recognized_and_deletable() {
-    let server = TestServer::on(database_of_0_1_0());
+    let server = TestServer::on(database_of_0_1_0(), settings());
     let list = server.list("");
     assert_eq!((list.total, list.rows.len()), (2, 2));
     assert!(list.rows.iter().all(|row| row.tier == Tier::Proven && !row.ranked), "it is of a software adapter");
@@ -39,14 +39,12 @@ fn a_run_of_0_1_0_is_listed_shown_exported_recognized_and_deletable() {
     assert_eq!(server.get("/api/v1/export?format=jsonl").text().lines().count(), 1);
 
     let file = exported(&server);
-    let said = import(&file, &["--trust"], server.database());
-    assert!(said.contains("imported 0 runs") && said.contains("; 1 were there already"), "{said}");
+    assert_says(&import(&file, &["--trust"], server.database()), &["imported 0 runs", "; 1 were there already"]);
     assert_eq!(server.delete(RUN_ID, SECRET).status, 204);
     assert_says(&failed(&import_into(&file, &["--trust"], server.database())), &["imported 0 runs", ": deleted: "]);
 }
 
 #[test]
 fn the_tables_of_0_1_0_are_up_to_date() {
-    let database = database_of_0_1_0();
-    assert_says(&done(&run(&["migrate"], &database)), &["up to date already"]);
+    assert_says(&done(&run(&["migrate"], &database_of_0_1_0())), &["up to date already"]);
 }

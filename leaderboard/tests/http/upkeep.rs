@@ -74,8 +74,7 @@ fn trusted_import_reproduces_the_same_runs() {
     server.accepted(|_| {});
     server.imported(3);
     let file = exported(&server);
-    let said = import(&file, &["--trust"], other.database());
-    assert!(said.contains("imported 3 runs") && said.contains("; 0 were there already"), "{said}");
+    assert_says(&import(&file, &["--trust"], other.database()), &["imported 3 runs", "; 0 were there already"]);
     assert_eq!(runs(&other), runs(&server));
     let list = |server: &TestServer| server.get("/api/v1/runs?ranked=true").text();
     assert_eq!(list(&other), list(&server), "what was ranked is ranked");
@@ -88,10 +87,10 @@ fn trusted_import_reproduces_the_same_runs() {
     run.listed = run.record.workloads.iter().map(|workload| workload.summary.clone()).collect();
     run.listed[0].samples_per_second = Some(1.5);
     let listed = run.listed.clone();
-    std::fs::write(&file, serde_json::to_string(&StoredRun { listed: listed[1..].to_vec(), ..run.clone() }).unwrap())
-        .unwrap();
+    let write = |run: &StoredRun| std::fs::write(&file, serde_json::to_string(run).unwrap()).unwrap();
+    write(&StoredRun { listed: listed[1..].to_vec(), ..run.clone() });
     assert_says(&failed(&import_into(&file, &["--trust"], other.database())), &["wrong_length"]);
-    std::fs::write(&file, serde_json::to_string(&run).unwrap()).unwrap();
+    write(&run);
     assert_says(&import(&file, &["--trust"], other.database()), &["imported 1 runs"]);
     assert_eq!(runs(&other)[0].listed, listed);
 }
@@ -109,11 +108,8 @@ fn untrusted_file_imports_as_a_stranger_would() {
     let lines = ["\u{feff}", &good, "run_id,workload\n", &forged, "\n\n"].concat();
     std::fs::write(&file, lines).unwrap();
     let said = failed(&import_into(&file, &[], other.database()));
-    assert!(said.contains("imported 1 runs") && said.contains("3 lines were refused"), "{said}");
-    assert!(
-        said.contains("line 2: malformed_json") && said.contains("line 3: summary_mismatch: workloads[0]"),
-        "{said}"
-    );
+    assert_says(&said, &["imported 1 runs", "3 lines were refused"]);
+    assert_says(&said, &["line 2: malformed_json", "line 3: summary_mismatch: workloads[0]"]);
     let [run] = &runs(&other)[..] else { panic!("one run") };
     assert_eq!(run.tier, Tier::Unverified);
     assert_ne!(run.run_id, proven);
@@ -134,8 +130,7 @@ fn deleted_runs_cannot_be_uploaded_again() {
     done(&run(&["remove", &imported], server.database()));
     for words in [&[][..], &["--trust"]] {
         let said = failed(&import_into(&file, words, server.database()));
-        assert!(said.contains("imported 0 runs") && said.contains("; 1 were there already; 2 lines"), "{said}");
-        assert!(said.contains(": deleted: "), "{said}");
+        assert_says(&said, &["imported 0 runs", "; 1 were there already; 2 lines", ": deleted: "]);
     }
     assert_eq!(runs(&server).iter().map(|run| run.run_id.as_str()).collect::<Vec<_>>(), [second.run_id]);
     server.import(&record::unregistered(9)).assert_refused(410, "deleted", "");
@@ -147,17 +142,12 @@ fn nobody_takes_the_id_of_another_run() {
     let kept = server.accepted(|_| {});
     let announced = server.begin();
     let file = exported(&server);
+    let line = |(id, seed): (&str, u32)| {
+        let run = StoredRun { run_id: id.to_owned(), record: record::unregistered(seed), ..runs(&server).remove(0) };
+        serde_json::to_string(&run).unwrap() + "\n"
+    };
     let ids = [kept.run_id.as_str(), &announced.run_id, "../../etc/passwd"];
-    let lines: String = ids
-        .iter()
-        .zip(1..)
-        .map(|(id, seed)| {
-            let mut run = runs(&server).remove(0);
-            (run.run_id, run.record) = ((*id).to_owned(), record::unregistered(seed));
-            serde_json::to_string(&run).unwrap() + "\n"
-        })
-        .collect();
-    std::fs::write(&file, lines).unwrap();
+    std::fs::write(&file, ids.into_iter().zip(1..).map(line).collect::<String>()).unwrap();
     let said = failed(&import_into(&file, &["--trust"], server.database()));
     assert!(said.contains("imported 0 runs") && said.matches("taken_run_id").count() == 2, "{said}");
     assert!(said.contains("line 3: bad_run_id"), "{said}");

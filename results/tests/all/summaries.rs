@@ -77,8 +77,7 @@ fn share_of_peak_uses_the_windows_before_each_peak() {
 
 #[test]
 fn missing_samples_give_absent_metrics() {
-    let summary = summarise(&workload(Vec::new()));
-    assert_eq!(summary, Summary::default());
+    assert_eq!(summarise(&workload(Vec::new())), Summary::default());
 }
 
 #[test]

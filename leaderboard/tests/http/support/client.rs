@@ -27,10 +27,13 @@ pub(crate) struct HttpAnswer {
     pub(crate) body: Vec<u8>,
 }
 
+type Headers<'a> = &'a [(&'a str, &'a str)];
+type Sent = Result<HttpAnswer, ureq::Error>;
+
 impl TestClient {
+    /// Returns a client that uses each connection once, because a server that refuses a request without reading its body
+    /// closes the connection, possibly while the next request is being sent on it.
     pub(crate) fn new(address: SocketAddr) -> Self {
-        // A server that refuses a request without reading its body closes the connection, possibly while the next
-        // request is being sent on it.
         Self::with_idle_connections(address, 0)
     }
 
@@ -50,17 +53,11 @@ impl TestClient {
         Self { forwarded_for: Some(address), ..self.clone() }
     }
 
-    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> HttpAnswer {
+    pub(crate) fn send(&self, method: &str, path: &str, headers: Headers<'_>, body: &[u8]) -> HttpAnswer {
         self.try_send(method, path, headers, body).expect("the server answers")
     }
 
-    pub(crate) fn try_send(
-        &self,
-        method: &str,
-        path: &str,
-        headers: &[(&str, &str)],
-        body: &[u8],
-    ) -> Result<HttpAnswer, ureq::Error> {
+    pub(crate) fn try_send(&self, method: &str, path: &str, headers: Headers<'_>, body: &[u8]) -> Sent {
         let mut request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
         let forwarded = self.forwarded_for.map(|address| ("x-forwarded-for", address));
         for (name, value) in headers.iter().copied().chain(forwarded) {
@@ -76,7 +73,7 @@ impl TestClient {
         self.try_json(method, path, body).expect("the server answers")
     }
 
-    pub(crate) fn try_json(&self, method: &str, path: &str, body: &impl Serialize) -> Result<HttpAnswer, ureq::Error> {
+    pub(crate) fn try_json(&self, method: &str, path: &str, body: &impl Serialize) -> Sent {
         self.try_send(method, path, &[("content-type", "application/json")], &serde_json::to_vec(body).unwrap())
     }
 
@@ -133,8 +130,7 @@ impl TestClient {
 
     #[track_caller]
     pub(crate) fn imported(&self, seed: u32) -> String {
-        let answer = self.import(&record::unregistered(seed)).with_status(201);
-        answer.parse::<results::api::AcceptedRun>().run_id
+        self.import(&record::unregistered(seed)).with_status(201).parse::<results::api::AcceptedRun>().run_id
     }
 
     pub(crate) fn delete(&self, run_id: &str, secret: &str) -> HttpAnswer {
@@ -143,7 +139,7 @@ impl TestClient {
 
     #[track_caller]
     pub(crate) fn verdict_of(&self, run_id: &str) -> Verdict {
-        wait_within(Duration::from_secs(600), || !self.verdict(run_id).being_verified);
+        wait_until(|| !self.verdict(run_id).being_verified);
         self.verdict(run_id)
     }
 
@@ -199,15 +195,15 @@ impl HttpAnswer {
         }
     }
 
-    /// Asserts that the answer has this status, code and field (empty for none).
+    /// Asserts that the answer has this status, code and field (empty for none), and returns its message.
     #[track_caller]
-    pub(crate) fn assert_refused(&self, status: u16, code: &str, field: &str) -> ErrorBody {
+    pub(crate) fn assert_refused(&self, status: u16, code: &str, field: &str) -> String {
         assert_eq!(self.status, status, "{}", self.text());
         assert_eq!(self.header("content-type"), "application/json", "{}", self.text());
         let body: ErrorBody = self.parse();
         assert_eq!((body.code.as_str(), body.field.as_deref().unwrap_or_default()), (code, field), "{}", body.message);
         assert!(body.message.ends_with('.'), "a sentence: {}", body.message);
-        body
+        body.message
     }
 
     pub(crate) fn unpacked(&self) -> Vec<u8> {
@@ -222,17 +218,12 @@ pub(crate) fn unpacked(gzip: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Waits until a condition is true, for at most a minute.
+/// Waits until a condition is true, for at most ten minutes.
 #[track_caller]
 pub(crate) fn wait_until(condition: impl Fn() -> bool) {
-    wait_within(Duration::from_secs(60), condition);
-}
-
-#[track_caller]
-fn wait_within(most: Duration, condition: impl Fn() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < most, "the condition is still false after {most:?}");
+        assert!(start.elapsed() < Duration::from_secs(600), "the condition is still false");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -1,10 +1,7 @@
 mod client;
 mod database;
-mod kept;
 pub(crate) mod pretended;
 mod process;
-#[cfg(target_os = "linux")]
-mod process_of_rehearsals;
 pub(crate) mod record;
 pub(crate) mod rehearsal;
 pub(crate) mod requests;
@@ -16,8 +13,6 @@ mod skipped;
 pub(crate) use client::*;
 pub(crate) use database::*;
 pub(crate) use process::*;
-#[cfg(target_os = "linux")]
-pub(crate) use process_of_rehearsals::ProcessOfRehearsals;
 pub(crate) use server::*;
 #[cfg(target_os = "linux")]
 pub(crate) use skipped::skipped;

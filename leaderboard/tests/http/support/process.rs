@@ -34,8 +34,7 @@ impl ServerProcess {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim_end().strip_prefix("listening on http://").expect("one line with the address");
-        let client = TestClient::new(address.parse().unwrap());
-        Self { child, client }
+        Self { child, client: TestClient::new(address.parse().unwrap()) }
     }
 
     /// Ends the process at once (SIGKILL on Unix).

@@ -3,11 +3,12 @@
 use engine::{SUITES, Standard, SuiteDefinition};
 use results::api::{StartRun, StartedRun};
 use results::{
-    Adapter, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind, Disagreement, Epoch,
-    Evaluation, FailureCause, Outcome, PeakSample, Provenance, ResourceSample, Resources, RunRecord, RunSpec,
-    SCHEMA_VERSION, SeedSource, Settings, Stretch, Suite, Target, Warning, WeightSample, Window, WorkloadRecord,
+    Adapter, ClientKind, Compared, CurvePoint, DeviceKind, Disagreement, Epoch, Evaluation, FailureCause, Outcome,
+    PeakSample, RunRecord, SCHEMA_VERSION, Settings, Stretch, Suite, Target, WeightSample, Window, WorkloadRecord,
     summary,
 };
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
 const ENGINE_VERSION: &str = "0.1.0";
 
@@ -42,54 +43,42 @@ pub(crate) fn unregistered(seed: u32) -> RunRecord {
 }
 
 pub(crate) fn of_suite(suite: &SuiteDefinition, seed: u32) -> RunRecord {
-    let mut record = RunRecord {
-        schema_version: SCHEMA_VERSION,
-        requested: RunSpec {
-            suite: suite.name.to_owned(),
-            backend: "wgsl".to_owned(),
-            adapter: "discrete".to_owned(),
-            seed,
-            seed_source: SeedSource::Leaderboard,
-            ..RunSpec::default()
+    let workloads: Vec<WorkloadRecord> = suite.workloads.iter().map(|name| workload(suite, name)).collect();
+    let mut record = parse(json!({
+        "schema_version": SCHEMA_VERSION,
+        "requested": {
+            "suite": suite.name, "backend": "wgsl", "adapter": "discrete", "precision": "f32",
+            "seed": seed, "seed_source": "leaderboard",
         },
-        suite: suite_of(suite),
-        provenance: Provenance {
-            engine_version: ENGINE_VERSION.to_owned(),
-            commit: "unknown".to_owned(),
-            started_unix_seconds: 1.8e9,
-            wall_seconds: 20.0,
-            client: Client {
-                kind: ClientKind::Native,
-                name: "native-runner".to_owned(),
-                version: "0.1.0".to_owned(),
-                operating_system: "Linux".to_owned(),
-                logical_processors: Some(16),
+        "suite": suite_of(suite),
+        "departures": [],
+        "provenance": {
+            "engine_version": ENGINE_VERSION, "commit": "unknown", "started_unix_seconds": 1.8e9, "wall_seconds": 20.0,
+            "client": {
+                "kind": "native", "name": "native-runner", "version": "0.1.0", "operating_system": "Linux",
+                "logical_processors": 16,
             },
         },
-        device: Device {
-            backend: "wgsl".to_owned(),
-            adapter: Adapter {
-                name: "Example GPU 9000".to_owned(),
-                vendor: "example".to_owned(),
-                architecture: "nine".to_owned(),
-                kind: DeviceKind::Discrete,
-                api: "Vulkan".to_owned(),
-                driver: "example 1.2.3".to_owned(),
-                ..Adapter::default()
+        "device": {
+            "backend": "wgsl",
+            "adapter": {
+                "name": "Example GPU 9000", "vendor": "example", "architecture": "nine", "kind": "discrete",
+                "api": "Vulkan", "driver": "example 1.2.3", "software": false,
             },
-            ..Device::default()
         },
-        workloads: suite.workloads.iter().map(|name| workload(suite, name)).collect(),
-        warnings: vec![Warning::NoWakeLock],
-        ..RunRecord::default()
-    };
+        "workloads": workloads,
+        "warnings": [{ "kind": "no_wake_lock" }],
+    }));
     summarise(&mut record);
     record
 }
 
+fn parse<T: DeserializeOwned>(document: Value) -> T {
+    serde_json::from_value(document).unwrap()
+}
+
 pub(crate) fn declare(record: &mut RunRecord) {
-    let suite = engine::suite(&record.suite.name).unwrap();
-    record.departures = engine::departures(record, suite);
+    record.departures = engine::departures(record, engine::suite(&record.suite.name).unwrap());
 }
 
 /// Returns a workload that trains for a millisecond per step, as in the suite, with six further windows of 1.1 seconds.
@@ -120,15 +109,13 @@ fn workload(suite: &SuiteDefinition, name: &str) -> WorkloadRecord {
     };
     let last = u32::try_from(steps.len()).unwrap() - 1;
     let peak = |window| PeakSample { window, flops_per_second: 2e12, copied_bytes_per_second: Some(4e11) };
-    let target = standard.workload.target_accuracy;
-    let resource_sample = |seconds: f64| ResourceSample {
-        seconds,
-        gpu_busy_percent: Some(98.0),
-        gpu_power_watts: Some(100.0),
-        gpu_energy_joules: Some(100.0 * seconds),
-        gpu_clock_hertz: Some(1.5e9),
-        ..ResourceSample::default()
-    };
+    let accuracy = standard.workload.target_accuracy;
+    let samples = [0.5, 1.0].map(|seconds| {
+        json!({
+            "seconds": seconds, "gpu_busy_percent": 98.0, "gpu_power_watts": 100.0, "gpu_energy_joules": 100.0 * seconds,
+            "gpu_clock_hertz": 1.5e9,
+        })
+    });
     let right = |compared| Disagreement { compared, largest_difference: 0.0, tolerance: 1e-3 };
     let mut record = WorkloadRecord {
         workload: name.to_owned(),
@@ -144,40 +131,26 @@ fn workload(suite: &SuiteDefinition, name: &str) -> WorkloadRecord {
             variants: vec!["matmul: tile-64x64".to_owned()],
             ..Settings::default()
         },
-        correctness: Some(Correctness {
-            batch_size: 16,
-            redraws: 0,
-            losses: vec![2.5, 2.25],
-            reference_losses: vec![2.5, 2.25],
-            tolerance: 1e-3,
-            largest_difference: 0.0,
-            differences: Compared::OF_FIRST_STEPS.map(right).into(),
-            whole_batch: None,
-            passed: true,
-        }),
-        cold_start: ColdStart {
-            data_seconds: Some(0.5),
-            build_seconds: Some(0.5),
-            compiling_seconds: Some(0.25),
-            tuning_seconds: Some(0.25),
-            first_step_seconds: Some(0.01),
-        },
+        correctness: parse(json!({
+            "batch_size": 16, "redraws": 0, "losses": [2.5, 2.25], "reference_losses": [2.5, 2.25], "tolerance": 1e-3,
+            "largest_difference": 0.0, "differences": Compared::OF_FIRST_STEPS.map(right), "passed": true,
+        })),
+        cold_start: parse(json!({
+            "data_seconds": 0.5, "build_seconds": 0.5, "compiling_seconds": 0.25, "tuning_seconds": 0.25,
+            "first_step_seconds": 0.01,
+        })),
         first_losses: vec![2.5, 2.25, 2.0],
         curve: marks.iter().map(point).collect(),
         evaluations: marks.iter().zip(accuracies).map(look).collect(),
         epochs: (1..=suite.epochs).map(epoch).collect(),
         windows: steps.iter().map(window).collect(),
         peaks: vec![peak(last - 1), peak(last)],
-        target: Some(Target { accuracy: target, reached_seconds: None, reached_step: None }),
+        target: Some(Target { accuracy, reached_seconds: None, reached_step: None }),
         weight_samples: vec![WeightSample { tensor: 0, index: 7, value: 0.125 }],
-        resources: Resources {
-            cpu_user_percent: Some(35.0),
-            resident_memory_average_bytes: Some(100_000_000),
-            resident_memory_maximum_bytes: Some(120_000_000),
-            machine_io_wait_percent: Some(0.5),
-            samples: [0.5, 1.0].map(resource_sample).into(),
-            ..Resources::default()
-        },
+        resources: parse(json!({
+            "cpu_user_percent": 35.0, "machine_io_wait_percent": 0.5, "resident_memory_average_bytes": 100_000_000,
+            "resident_memory_maximum_bytes": 120_000_000, "samples": samples,
+        })),
         ..WorkloadRecord::default()
     };
     reach(&mut record);

@@ -2,13 +2,15 @@
 //! GPU. It is made once on a server of rehearsals; all such servers with the same seed give the same beacons and draws.
 //! Tests replay it against other servers, unchanged or modified.
 
-use std::sync::{Arc, LazyLock};
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::LazyLock;
 
-use leaderboard::{Protection, ProxyHeader};
+use leaderboard::Config;
 use results::api::{StartedRun, Tier, Verdict};
 use results::{Outcome, Phase, RunRecord, Warning};
+use serde::{Deserialize, Serialize};
 
-use super::kept::computed_once;
 use super::pretended::{Tricks, data_folder, train};
 use super::record::LARGE;
 use super::requests::{RunCall, TimedCall, taken};
@@ -19,30 +21,25 @@ pub(crate) const SEED: u32 = 20_261_123;
 /// Address of the honest client, in a /24 without attackers.
 pub(crate) const HONEST: &str = "198.51.100.1";
 
-#[derive(Clone)]
+#[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct Rehearsal {
     pub(crate) messages: Vec<TimedCall>,
     pub(crate) record: RunRecord,
 }
 
 pub(crate) fn server() -> TestServer {
-    server_with_seed(SEED)
+    server_with(|_| {})
 }
 
-pub(crate) fn server_with_seed(seed: u32) -> TestServer {
-    TestServer::with(|config| (config.data, config.seed) = (Some(data_folder()), Some(seed)))
-}
-
-/// Returns [`server`] with these limits and budgets, behind a proxy that reports the client's address.
-pub(crate) fn server_behind_a_proxy(protection: Protection) -> TestServer {
-    TestServer::with(|config| {
-        config.protection = Protection { trusted_proxy_header: Some(ProxyHeader::XForwardedFor), ..protection };
+pub(crate) fn server_with(change: impl FnOnce(&mut Config)) -> TestServer {
+    TestServer::with(|config, _| {
         (config.data, config.seed) = (Some(data_folder()), Some(SEED));
+        change(config);
     })
 }
 
-/// Replays [`light`] against a server behind a proxy, as a client at `address`, and asserts that the run is proven.
-/// Works once per server, because a second run would have the same record.
+/// Replays [`light`] against a server, as a client at `address`, and asserts that the run is proven. Works once per
+/// server, because a second run would have the same record.
 #[track_caller]
 pub(crate) fn prove_honest_run(server: &TestServer, address: &'static str) {
     let client = server.seen_at(address);
@@ -51,7 +48,7 @@ pub(crate) fn prove_honest_run(server: &TestServer, address: &'static str) {
 }
 
 #[track_caller]
-pub(super) fn assert_proven(client: &TestClient, started: &StartedRun, uploaded: HttpAnswer) {
+fn assert_proven(client: &TestClient, started: &StartedRun, uploaded: HttpAnswer) {
     assert_tier(&verdict_on(client, started, uploaded), Tier::Proven, "");
 }
 
@@ -69,13 +66,56 @@ pub(crate) fn verdict_on(client: &TestClient, started: &StartedRun, uploaded: Ht
     client.verdict_of(&started.run_id)
 }
 
+/// Starts a server process with the real clock, and a server in this process that shares its database. The second one
+/// announces runs of the rehearsal's seed in the past.
+#[cfg(target_os = "linux")]
+pub(crate) fn announcer_and_process(mut command: std::process::Command) -> (TestServer, super::ServerProcess) {
+    let mut announcer = server();
+    announcer.restart_with_verifiers(0);
+    command.args(["--trusted-proxy-header", "x-forwarded-for", "--data"]).arg(data_folder());
+    let process = super::ServerProcess::start_as(command, announcer.database());
+    (announcer, process)
+}
+
+/// Sends an honest client's requests during training to the announcer, whose clock is behind by their duration, and the
+/// record to the process through `client`. Asserts that the run is proven.
+#[cfg(target_os = "linux")]
+#[track_caller]
+pub(crate) fn prove_announced_run(announcer: &TestServer, client: &TestClient) {
+    let run = light();
+    let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs_f64();
+    // One second more than the duration of the run.
+    announcer.pass(now - run.record.provenance.wall_seconds - 1.0 - announcer.now());
+    let honest = announcer.seen_at(HONEST);
+    let started = honest.begin();
+    run.send_all_as(&honest, announcer, &started);
+    let answer = client.upload(&started.run_id, &run.record_of(&started));
+    assert_proven(client, &started, answer);
+}
+
 /// Returns an honest run of the quick suite from [`SEED`].
 pub(crate) fn honest() -> Rehearsal {
-    static HONEST: LazyLock<Rehearsal> = LazyLock::new(|| {
-        let program = std::env::current_exe().unwrap();
-        Rehearsal::from_bytes(&computed_once("rehearsal", &program, || rehearse().to_bytes()))
-    });
+    static HONEST: LazyLock<Rehearsal> = LazyLock::new(rehearse_once);
     HONEST.clone()
+}
+
+/// Returns the rehearsal from a file if any process has made it since this program was built, because it takes seconds
+/// and tests may run in separate processes. Other processes that need it at the same time wait for the first one.
+fn rehearse_once() -> Rehearsal {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    fs::create_dir_all(folder).unwrap();
+    let [file, partial, lock] = ["json", "partial", "lock"].map(|ending| folder.join(format!("rehearsal.{ending}")));
+    let lock = File::create(lock).unwrap();
+    lock.lock().unwrap();
+    let modified = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified());
+    let built = modified(&std::env::current_exe().unwrap()).unwrap();
+    if modified(&file).is_ok_and(|kept| kept > built) {
+        return serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    }
+    let rehearsal = rehearse();
+    fs::write(&partial, serde_json::to_vec(&rehearsal).unwrap()).unwrap();
+    fs::rename(&partial, &file).unwrap();
+    rehearsal
 }
 
 /// Returns the same run with a failure of the larger network at its beginning, so that it is faster to verify.
@@ -104,28 +144,6 @@ fn rehearse() -> Rehearsal {
 }
 
 impl Rehearsal {
-    /// Returns a line of JSON, and then all states.
-    fn to_bytes(&self) -> Vec<u8> {
-        let states: Vec<&[u8]> = self.messages.iter().filter_map(|message| message.call.state()).collect();
-        let lengths: Vec<usize> = states.iter().map(|state| state.len()).collect();
-        let json = serde_json::to_vec(&(&self.record, &self.messages, lengths)).unwrap();
-        [&json, &b"\n"[..], &states.concat()].concat()
-    }
-
-    fn from_bytes(bytes: &[u8]) -> Self {
-        let end = bytes.iter().position(|byte| *byte == b'\n').unwrap();
-        let (json, mut rest) = (&bytes[..end], &bytes[end + 1..]);
-        let (record, mut messages, lengths): (_, Vec<TimedCall>, Vec<usize>) = serde_json::from_slice(json).unwrap();
-        let mut lengths = lengths.into_iter();
-        for message in &mut messages {
-            if let RunCall::Show { state, .. } = &mut message.call {
-                let (bytes, after) = rest.split_at(lengths.next().unwrap());
-                (*state, rest) = (Arc::new(bytes.to_vec()), after);
-            }
-        }
-        Self { messages, record }
-    }
-
     /// Plays it, and asserts that the record is accepted.
     #[track_caller]
     pub(crate) fn play_accepted(&self, server: &TestServer) -> StartedRun {

@@ -25,10 +25,26 @@ pub(crate) enum RunCall {
     Show {
         workload: String,
         step: u64,
-        /// Separate from the JSON, because megabytes of numbers would be slow there.
-        #[serde(skip)]
+        #[serde(with = "in_base64")]
         state: Arc<Vec<u8>>,
     },
+}
+
+/// Megabytes in JSON, which would be slow as lists of numbers.
+mod in_base64 {
+    use std::sync::Arc;
+
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Vec<u8>>, D::Error> {
+        STANDARD.decode(<&str>::deserialize(deserializer)?).map(Arc::new).map_err(D::Error::custom)
+    }
 }
 
 impl RunCall {
@@ -39,10 +55,6 @@ impl RunCall {
             Self::Prove(part) => &part.workload,
             Self::Show { workload, .. } => workload,
         }
-    }
-
-    pub(crate) fn state(&self) -> Option<&[u8]> {
-        if let Self::Show { state, .. } = self { Some(state) } else { None }
     }
 
     pub(crate) fn send(&self, client: &TestClient, run: &StartedRun) -> HttpAnswer {

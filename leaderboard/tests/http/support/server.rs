@@ -25,7 +25,13 @@ pub(crate) const ANN: &str = "192.0.2.7";
 pub(crate) const BOB: &str = "198.51.100.9";
 
 pub(crate) fn board() -> TestServer {
-    TestServer::behind_a_proxy(Protection { announcements_per_hour: 0, ..Protection::default() })
+    TestServer::protected_by(|limits| limits.announcements_per_hour = 0)
+}
+
+pub(crate) fn unlimited(limits: &mut Protection) {
+    (limits.announcements_per_hour, limits.imports_per_hour, limits.open_runs) = (0, 0, 0);
+    (limits.uploads_per_second, limits.reading_per_second) = (0, 0);
+    (limits.import_bytes_per_day, limits.weights_bytes) = (0, 0);
 }
 
 /// The server in a thread of this process, with a clock that advances only on request.
@@ -50,51 +56,36 @@ impl Deref for TestServer {
 
 impl TestServer {
     pub(crate) fn start() -> Self {
-        Self::with(|_| {})
+        Self::with(|_, _| {})
     }
 
-    pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
-        Self::in_folder(tempfile::tempdir().unwrap(), |config, _| change(config))
+    pub(crate) fn protected_by(change: impl FnOnce(&mut Protection)) -> Self {
+        Self::with(|config, _| change(&mut config.protection))
     }
 
-    pub(crate) fn protected_by(protection: Protection) -> Self {
-        Self::with(|config| config.protection = protection)
+    /// Starts a server with settings that may name files in its folder.
+    pub(crate) fn with(change: impl FnOnce(&mut Config, &Path)) -> Self {
+        let mut server = Self::new(Arc::new(TestDatabase::new()), Arc::new(Mutex::new(BEGINNING)), settings());
+        change(&mut server.settings, server.folder.path());
+        server.restart();
+        server
     }
 
-    /// Starts a server with these limits and budgets, behind a proxy that reports its clients' addresses.
-    pub(crate) fn behind_a_proxy(protection: Protection) -> Self {
-        Self::protected_by(Protection { trusted_proxy_header: Some(ProxyHeader::XForwardedFor), ..protection })
-    }
-
-    /// Starts a server with settings that may name files in `folder`.
-    pub(crate) fn in_folder(folder: TempDir, change: impl FnOnce(&mut Config, &Path)) -> Self {
-        let mut config = settings();
-        change(&mut config, folder.path());
-        Self::open(Arc::new(TestDatabase::new()), Arc::new(Mutex::new(BEGINNING)), folder, config)
-    }
-
-    pub(crate) fn on(database: TestDatabase) -> Self {
-        Self::on_with(database, settings())
-    }
-
-    pub(crate) fn on_with(database: TestDatabase, settings: Config) -> Self {
-        Self::open(Arc::new(database), Arc::new(Mutex::new(BEGINNING)), tempfile::tempdir().unwrap(), settings)
+    pub(crate) fn on(database: TestDatabase, settings: Config) -> Self {
+        let mut server = Self::new(Arc::new(database), Arc::new(Mutex::new(BEGINNING)), settings);
+        server.restart();
+        server
     }
 
     pub(crate) fn another(&self) -> Self {
-        self.another_with_verifiers(self.settings.verifiers)
-    }
-
-    pub(crate) fn another_with_verifiers(&self, verifiers: u8) -> Self {
-        let (database, now) = (Arc::clone(&self.database), Arc::clone(&self.now));
-        Self::open(database, now, tempfile::tempdir().unwrap(), Config { verifiers, ..self.settings.clone() })
-    }
-
-    fn open(database: Arc<TestDatabase>, now: Arc<Mutex<f64>>, folder: TempDir, settings: Config) -> Self {
-        let client = TestClient::new(([127, 0, 0, 1], 0).into());
-        let mut server = Self { client, metrics: None, now, database, folder, running: None, settings };
+        let mut server = Self::new(Arc::clone(&self.database), Arc::clone(&self.now), self.settings.clone());
         server.restart();
         server
+    }
+
+    fn new(database: Arc<TestDatabase>, now: Arc<Mutex<f64>>, settings: Config) -> Self {
+        let (client, folder) = (TestClient::new(([127, 0, 0, 1], 0).into()), tempfile::tempdir().unwrap());
+        Self { client, metrics: None, now, database, folder, running: None, settings }
     }
 
     pub(crate) fn restart_with_verifiers(&mut self, verifiers: u8) {
@@ -211,13 +202,14 @@ impl Drop for TestServer {
     }
 }
 
-/// Returns the settings of most tests, except for the database and the clock.
+/// Returns the settings of most tests, except for the database and the clock. A proxy may report clients' addresses.
 pub(crate) fn settings() -> Config {
     Config {
         listen: "127.0.0.1:0".to_owned(),
         // A server with a file stores its secret next to it.
         secret: crate::on_postgres().then(|| SECRET.to_owned()),
         connections_per_address: Some(CONNECTIONS_PER_ADDRESS),
+        protection: Protection { trusted_proxy_header: Some(ProxyHeader::XForwardedFor), ..Protection::default() },
         ..Config::default()
     }
 }
