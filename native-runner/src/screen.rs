@@ -68,8 +68,12 @@ impl Screen {
         self.line(&self.bold(title))
     }
 
+    pub(crate) fn note(self, mark: NoteMark, text: &str) -> String {
+        self.wrapped(&format!("{} ", mark.shown(self)), text, 2)
+    }
+
     pub(crate) fn caution(self, text: &str) -> Result<(), Failure> {
-        self.prose(&format!("{} ", self.paint(Style::new().yellow().bold(), "!")), text, 2)
+        self.line(&self.note(NoteMark::Careful, text))
     }
 
     pub(crate) fn legend(self, text: &str) -> Result<(), Failure> {
@@ -89,6 +93,30 @@ impl Screen {
             Self::Output => Term::stdout(),
             Self::Error => Term::stderr(),
         }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoteMark {
+    Good,
+    Bad,
+    /// Unknown.
+    Open,
+    /// Reason to doubt the results.
+    Careful,
+    Plain,
+}
+
+impl NoteMark {
+    pub(crate) fn shown(self, screen: Screen) -> String {
+        let (style, mark) = match self {
+            Self::Good => (Style::new().green(), "✓"),
+            Self::Bad => (Style::new().red(), "✗"),
+            Self::Open => (Style::new().yellow(), "?"),
+            Self::Careful => (Style::new().yellow(), "!"),
+            Self::Plain => (Style::new(), " "),
+        };
+        screen.paint(style.bold(), mark)
     }
 }
 

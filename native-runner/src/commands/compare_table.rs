@@ -2,31 +2,30 @@
 
 use std::mem::discriminant;
 
-use console::Style;
 use results::comparison::{Agreement, Comparison, Figures, Row, Timing};
 use results::{RunRecord, Warning};
 use view::text::times;
 
+use crate::export::ReportSection;
 use crate::failure::Failure;
-use crate::screen::{NONE, Screen, TableColumn, TextTable};
+use crate::screen::{NONE, NoteMark, Screen, TableColumn, TextTable};
 
 pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
-    screen.line("")?;
-    screen.prose(&format!("{}  ", screen.bold(&comparison.workload)), conditions, 2)?;
-    screen.line("")?;
-    screen.table(&table(&comparison.rows))?;
-    screen.line("")?;
-    for row in &comparison.rows {
-        if let Some(reason) = row.outcome.reason() {
-            screen.caution(&format!("{}: {reason}", row.contender))?;
-        }
-    }
-    let (style, mark) = match comparison.agreement {
-        Agreement::Agree { .. } => (Style::new().green(), "✓"),
-        Agreement::Disagree { .. } => (Style::new().red(), "✗"),
-        Agreement::Unclear { .. } | Agreement::NotCompared { .. } => (Style::new().yellow(), "?"),
+    let Comparison { workload, rows, agreement } = comparison;
+    let reason = |row: &Row| Some((NoteMark::Careful, format!("{}: {}", row.contender, row.outcome.reason()?)));
+    let mark = match agreement {
+        Agreement::Agree { .. } => NoteMark::Good,
+        Agreement::Disagree { .. } => NoteMark::Bad,
+        Agreement::Unclear { .. } | Agreement::NotCompared { .. } => NoteMark::Open,
     };
-    screen.prose(&format!("{} ", screen.paint(style.bold(), mark)), &format!("{}.", comparison.agreement), 2)
+    let section = ReportSection {
+        title: workload.clone(),
+        conditions: conditions.to_owned(),
+        table: Some(table(rows)),
+        notes: rows.iter().filter_map(reason).chain([(mark, format!("{agreement}."))]).collect(),
+        is_detail: false,
+    };
+    screen.line(&format!("\n{}", section.on_terminal(screen)))
 }
 
 pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<(), Failure> {
