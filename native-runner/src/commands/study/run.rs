@@ -22,7 +22,7 @@ use crate::machine::provenance;
 use crate::progress::{Interrupt, StudyProgress};
 use crate::screen::Screen;
 use crate::study::cell::{RunSettings, StudyCell};
-use crate::study::folder::{Attempt, CellEnding, FinishedCell, Folder, StudyPlan, Uploaded, find_finished};
+use crate::study::folder::{CellEnding, FinishedCell, Folder, StudyPlan, Uploaded, find_finished};
 
 const STAYS_HERE: &str = "Nothing will be uploaded, because leaderboards rank only runs of networks. Results of \
                           kernels stay in the files of their cells.\n";
@@ -123,15 +123,14 @@ fn run_cells(
         cell.settings.run().map(RunSettings::network).transpose().map_err(Failure::Usage)?;
         progress.begin(number, plan.cells.len(), &cell.settings.text());
         let started_unix_seconds = provenance().started_unix_seconds;
-        let attempts = folder.begin_attempt(&cell.id, started_unix_seconds)?;
-        let attempt = Attempt { number, scale: plan.scale, started_unix_seconds, attempts };
+        let attempt = (started_unix_seconds, folder.begin_attempt(&cell.id, started_unix_seconds)?);
         let words = arguments_of(arguments, plan, cell);
         let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
         let ended = Child::start_cell(&words)
             .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
             .map_err(|source| Failure::File { what: format!("cannot run cell {}", cell.id), source })?;
         let Some(ended) = ended else { break };
-        let ended = FinishedCell::of(cell, words, attempt, ended);
+        let ended = FinishedCell::of(plan, number, words, attempt, ended);
         progress.ended(&ended);
         folder.keep(&ended)?;
         finished.retain(|before| before.id != ended.id);
