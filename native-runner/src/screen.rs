@@ -76,6 +76,13 @@ impl Screen {
         self.line(&self.note(NoteMark::Careful, text))
     }
 
+    /// Prints an empty line and the cautions, if there are any.
+    pub(crate) fn cautions(self, texts: impl IntoIterator<Item = String>) -> Result<(), Failure> {
+        let mut texts = texts.into_iter().peekable();
+        texts.peek().map_or(Ok(()), |_| self.line(""))?;
+        texts.try_for_each(|text| self.caution(&text))
+    }
+
     pub(crate) fn legend(self, text: &str) -> Result<(), Failure> {
         self.wrapped("", text, 0).lines().try_for_each(|line| self.line(&self.paint(Style::new().dim(), line)))
     }
