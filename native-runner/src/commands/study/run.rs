@@ -87,17 +87,16 @@ fn introduce(plan: &StudyPlan, folder: &Folder, asked: usize, missing: usize) ->
     for (name, text) in [("repeats", &plan.definition.repeats), ("differs", &plan.definition.differs)] {
         text.as_ref().map_or(Ok(()), |text| labelled(name, text.trim()))?;
     }
-    if plan.scale < 1.0 {
-        labelled(
+    let scale = plan.scale;
+    match plan.is_of_kernels() {
+        _ if scale >= 1.0 => {}
+        true => labelled(
             "scale",
-            &if plan.is_of_kernels() {
-                format!("every entry has {} of its seconds: fewer windows, and slow entries are skipped", plan.scale)
-            } else {
-                format!("every cell is shortened to {} of its length, so none is standard", plan.scale)
-            },
-        )?;
+            &format!("every entry has {scale} of its seconds: fewer windows, and slow entries are skipped"),
+        )?,
+        false => labelled("scale", &format!("every cell is shortened to {scale} of its length, so none is standard"))?,
     }
-    let kept = if missing == asked { String::new() } else { format!(", {} of them already finished", asked - missing) };
+    let kept = if missing == asked { "" } else { &format!(", {} of them already finished", asked - missing) };
     labelled("cells", &format!("{asked}, shuffled with seed {}{kept}", plan.definition.order_seed))?;
     labelled("folder", &folder.path().display().to_string())?;
     for change in folder.changes(plan) {
