@@ -8,6 +8,7 @@ use engine::Workload;
 use results::kernels::KernelSummary;
 use results::{InputMode, RunRecord, Summary};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::child::Child;
 use crate::commands::study::arguments::{
@@ -88,13 +89,13 @@ fn introduce(plan: &StudyPlan, folder: &Folder, asked: usize, missing: usize) ->
         text.as_ref().map_or(Ok(()), |text| labelled(name, text.trim()))?;
     }
     let scale = plan.scale;
-    match plan.is_of_kernels() {
-        _ if scale >= 1.0 => {}
-        true => labelled(
-            "scale",
-            &format!("every entry has {scale} of its seconds: fewer windows, and slow entries are skipped"),
-        )?,
-        false => labelled("scale", &format!("every cell is shortened to {scale} of its length, so none is standard"))?,
+    if scale < 1.0 {
+        let text = if plan.is_of_kernels() {
+            format!("every entry has {scale} of its seconds: fewer windows, and slow entries are skipped")
+        } else {
+            format!("every cell is shortened to {scale} of its length, so none is standard")
+        };
+        labelled("scale", &text)?;
     }
     let kept = if missing == asked { "" } else { &format!(", {} of them already finished", asked - missing) };
     labelled("cells", &format!("{asked}, shuffled with seed {}{kept}", plan.definition.order_seed))?;
@@ -157,17 +158,6 @@ fn conclude(cells: &[&StudyCell], finished: &[FinishedCell], path: &Path) -> Res
     )))
 }
 
-const DOCUMENT_VERSION: u32 = 1;
-
-#[derive(Serialize)]
-struct ResultsDocument<'a> {
-    schema_version: u32,
-    name: &'a str,
-    folder: &'a Path,
-    scale: f64,
-    cells: Vec<CellSummary<'a>>,
-}
-
 #[derive(Serialize)]
 struct CellSummary<'a> {
     #[serde(flatten)]
@@ -192,9 +182,9 @@ fn document(plan: &StudyPlan, folder: &Path, cells: &[&StudyCell], done: &[Finis
             kernels: finished.and_then(FinishedCell::kernels).map(|record| KernelSummary::of(&record.report.entries)),
         }
     };
-    let cells = cells.iter().copied().map(summarize).collect();
-    let (name, scale) = (plan.name.as_str(), plan.scale);
-    to_json(&ResultsDocument { schema_version: DOCUMENT_VERSION, name, folder, scale, cells })
+    let cells: Vec<CellSummary<'_>> = cells.iter().copied().map(summarize).collect();
+    let StudyPlan { name, scale, .. } = plan;
+    to_json(&json!({ "schema_version": 1, "name": name, "folder": folder, "scale": scale, "cells": cells }))
 }
 
 /// Uploads new records after asking once, and notes each in its cell's file, so that uploads can be resumed.

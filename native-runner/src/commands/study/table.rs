@@ -7,6 +7,7 @@ use results::comparison::Figures;
 use results::kernels::KernelSummary;
 use results::{Length, RunRecord, WorkloadRecord, comparison};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::commands::compare_table::{accuracy, device_memory, digits, host_memory};
 use crate::commands::study::arguments::{StudyArgs, answer, obstacles, select_cells, show_obstacles};
@@ -186,16 +187,6 @@ fn kernel_table(rows: &[SeedRow<'_>], titles: Vec<String>) -> TextTable {
     TextTable { titles, ..table }
 }
 
-const DOCUMENT_VERSION: u32 = 1;
-
-#[derive(Serialize)]
-struct PlanDocument<'a> {
-    schema_version: u32,
-    plan: &'a StudyPlan,
-    folder: &'a Path,
-    cells: Vec<PlannedCell<'a>>,
-}
-
 #[derive(Serialize)]
 struct PlannedCell<'a> {
     number: usize,
@@ -244,7 +235,7 @@ pub(crate) fn dry_run(arguments: &StudyArgs, plan: &StudyPlan, folder: &Path) ->
     };
     screen.prose("", &would_run, 0)?;
     let Some(target) = &arguments.json else { return Ok(()) };
-    target.write(&to_json(&PlanDocument { schema_version: DOCUMENT_VERSION, plan, folder, cells: listed })?)
+    target.write(&to_json(&json!({ "schema_version": 1, "plan": plan, "folder": folder, "cells": listed }))?)
 }
 
 fn flops(cell: &StudyCell) -> Option<f64> {
