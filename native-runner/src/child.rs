@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -54,30 +54,14 @@ impl Child {
         Self::start(command)
     }
 
-    pub(crate) fn start(mut command: Command) -> io::Result<Self> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut process = command.spawn()?;
-        let stdout = process.stdout.take().map(|mut pipe| {
-            thread::spawn(move || {
-                let mut bytes = Vec::new();
-                // Output before an error is no valid record, which is detected later.
-                let _ = pipe.read_to_end(&mut bytes);
-                String::from_utf8_lossy(&bytes).into_owned()
-            })
-        });
-        let (heard, lines) = mpsc::channel();
-        if let Some(pipe) = process.stderr.take() {
-            thread::spawn(move || {
-                for line in BufReader::new(pipe).split(b'\n').map_while(Result::ok) {
-                    let line = String::from_utf8_lossy(&line);
-                    let line = console::strip_ansi_codes(line.trim_end()).into_owned();
-                    if heard.send(line).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        Ok(Self { process, stdout, lines, start: Instant::now() })
+    pub(crate) fn start(command: Command) -> io::Result<Self> {
+        let (process, stdout, lines) = spawn(command, |mut pipe| {
+            let mut bytes = Vec::new();
+            // Output before an error is no valid record, which is detected later.
+            let _ = pipe.read_to_end(&mut bytes);
+            String::from_utf8_lossy(&bytes).into_owned()
+        })?;
+        Ok(Self { process, stdout: Some(stdout), lines, start: Instant::now() })
     }
 
     /// Returns the output within a time limit, or a clause that describes how the program ended.
@@ -128,6 +112,28 @@ impl Child {
     }
 }
 
+/// Starts a command with pipes. Threads pass its standard output to `read`, and the lines of its standard error to the
+/// channel, until it ends, or longer if a child of it inherits them.
+pub(crate) fn spawn<T: Send + 'static>(
+    mut command: Command,
+    read: impl FnOnce(ChildStdout) -> T + Send + 'static,
+) -> io::Result<(process::Child, JoinHandle<T>, Receiver<String>)> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = command.spawn()?;
+    let (output, errors) = (process.stdout.take(), process.stderr.take());
+    let (output, errors) = output.zip(errors).expect("both are pipes");
+    let (heard, lines) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(errors).split(b'\n').map_while(Result::ok) {
+            let line = String::from_utf8_lossy(&line);
+            if heard.send(console::strip_ansi_codes(line.trim_end()).into_owned()).is_err() {
+                break;
+            }
+        }
+    });
+    Ok((process, thread::spawn(move || read(output)), lines))
+}
+
 impl Drop for Child {
     fn drop(&mut self) {
         let _ = self.process.kill();
@@ -170,25 +176,20 @@ impl Ended {
     }
 }
 
-#[cfg(unix)]
 fn how(status: ExitStatus) -> How {
-    use std::os::unix::process::ExitStatusExt;
-
-    How::Status { code: status.code(), signal: status.signal() }
+    #[cfg(unix)]
+    let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+    #[cfg(not(unix))]
+    let signal = None;
+    How::Status { code: status.code(), signal }
 }
 
-#[cfg(not(unix))]
-fn how(status: ExitStatus) -> How {
-    How::Status { code: status.code(), signal: None }
-}
-
-#[cfg(unix)]
+#[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has signals"))]
 pub(crate) fn signal_name(number: i32) -> &'static str {
-    nix::sys::signal::Signal::try_from(number).map_or("a signal", nix::sys::signal::Signal::as_str)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn signal_name(_number: i32) -> &'static str {
+    #[cfg(unix)]
+    if let Ok(signal) = nix::sys::signal::Signal::try_from(number) {
+        return signal.as_str();
+    }
     "a signal"
 }
 

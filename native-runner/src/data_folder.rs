@@ -10,7 +10,6 @@ use std::{env, fs, io};
 use async_trait::async_trait;
 use data_sets::{Download, Package, Store, StoreProgress};
 use engine::{DataError, DataSet, DataSetDefinition, DataSource, Origin, Workload};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use ureq::Agent;
 
@@ -18,6 +17,7 @@ use crate::arguments::DataArgs;
 use crate::failure::Failure;
 use crate::leaderboard;
 use crate::machine::cache;
+use crate::progress::bar;
 use crate::screen::Screen;
 use crate::text;
 
@@ -221,19 +221,14 @@ impl Download for Registry {
             .tls_config(leaderboard::trusted())
             .user_agent(concat!("gradmark-native-runner/", env!("CARGO_PKG_VERSION")));
         let mut answer = config.build().new_agent().get(package.address()).call()?;
-        let bar = bar(answer.body().content_length());
+        let bar = bar(TEMPLATE);
+        answer.body().content_length().inspect(|bytes| bar.set_length(*bytes));
         let body = answer.body_mut().with_config().limit(MAX_ARCHIVE_BYTES).reader();
         let copied = io::copy(&mut bar.wrap_read(body), &mut File::create(to)?);
         bar.finish_and_clear();
         copied?;
         Ok(())
     }
-}
-
-fn bar(bytes: Option<u64>) -> ProgressBar {
-    let (true, Some(bytes)) = (Screen::Error.is_terminal(), bytes) else { return ProgressBar::hidden() };
-    let style = ProgressStyle::with_template(TEMPLATE).expect("the template is constant").progress_chars("━╸─");
-    ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr()).with_style(style)
 }
 
 struct ScreenLines;

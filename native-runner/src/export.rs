@@ -1,12 +1,11 @@
 //! Reports of commands for people or programs: a command creates a [`TextReport`] and takes a [`Format`].
 
 use clap::ValueEnum;
-use console::Style;
 use view::table::Sheet;
 
 use crate::failure::Failure;
 use crate::json_output::cannot_be_json;
-use crate::screen::{Screen, TextTable};
+use crate::screen::{NoteMark, Screen, TextTable};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -21,14 +20,14 @@ impl Format {
     pub(crate) fn text(self, report: &TextReport, screen: Screen) -> Result<String, Failure> {
         match self {
             Self::Table => {
-                let sections = report.sections.iter().map(|section| section_on_terminal(section, screen));
-                let headline = note_on_terminal(&report.headline, screen);
-                Ok(sections.chain([headline]).collect::<Vec<_>>().join("\n\n"))
+                let sections = report.sections.iter().map(|section| section.on_terminal(screen));
+                let (mark, headline) = &report.headline;
+                Ok(sections.chain([screen.note(*mark, headline)]).collect::<Vec<_>>().join("\n\n"))
             }
             Self::Markdown => {
                 // GitHub-flavored, for a pull request: the headline first, and details folded.
-                let headline = format!("### {}", note_in_markdown(&report.headline));
-                let sections = report.sections.iter().map(section_in_markdown);
+                let headline = format!("### {}", in_markdown(&report.headline));
+                let sections = report.sections.iter().map(ReportSection::in_markdown);
                 Ok([headline].into_iter().chain(sections).collect::<Vec<_>>().join("\n\n"))
             }
             Self::Csv => Ok(report.sheet.csv().trim_end_matches('\n').to_owned()),
@@ -54,61 +53,54 @@ pub(crate) struct ReportSection {
     pub(crate) is_detail: bool,
 }
 
-pub(crate) struct ReportNote {
-    pub(crate) mark: NoteMark,
-    pub(crate) text: String,
-}
+pub(crate) type ReportNote = (NoteMark, String);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoteMark {
-    Good,
-    Bad,
-    /// Unknown.
-    Open,
-    /// Reason to doubt the results.
-    Careful,
-    Plain,
-}
+impl ReportSection {
+    pub(crate) fn on_terminal(&self, screen: Screen) -> String {
+        let title = screen.bold(&self.title);
+        let title =
+            if self.conditions.is_empty() { title } else { screen.wrapped(&format!("{title}  "), &self.conditions, 2) };
+        let table = self.table.as_ref().map(|table| table.lines(screen, screen.width()).join("\n"));
+        let notes: Vec<String> = self.notes.iter().map(|(mark, text)| screen.note(*mark, text)).collect();
+        let notes = (!notes.is_empty()).then(|| notes.join("\n"));
+        [Some(title), table, notes].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+    }
 
-fn section_in_markdown(section: &ReportSection) -> String {
-    let mut title =
-        if section.is_detail { escaped(&section.title) } else { format!("**{}**", escaped(&section.title)) };
-    if !section.conditions.is_empty() {
-        title.push_str(&format!(" · {}", escaped(&section.conditions)));
+    fn in_markdown(&self) -> String {
+        let mut title = if self.is_detail { escaped(&self.title) } else { format!("**{}**", escaped(&self.title)) };
+        if !self.conditions.is_empty() {
+            title.push_str(&format!(" · {}", escaped(&self.conditions)));
+        }
+        let mut parts = vec![if self.is_detail { format!("<details><summary>{title}</summary>") } else { title }];
+        parts.extend(self.table.as_ref().map(table_text));
+        if !self.notes.is_empty() {
+            parts.push(self.notes.iter().map(|of| format!("- {}", in_markdown(of))).collect::<Vec<_>>().join("\n"));
+        }
+        parts.extend(self.is_detail.then(|| "</details>".to_owned()));
+        parts.join("\n\n")
     }
-    let mut parts = vec![if section.is_detail { format!("<details><summary>{title}</summary>") } else { title }];
-    parts.extend(section.table.as_ref().map(table_text));
-    if !section.notes.is_empty() {
-        parts.push(section.notes.iter().map(|of| format!("- {}", note_in_markdown(of))).collect::<Vec<_>>().join("\n"));
-    }
-    if section.is_detail {
-        parts.push("</details>".to_owned());
-    }
-    parts.join("\n\n")
 }
 
 fn table_text(table: &TextTable) -> String {
-    let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     // Multi-line headings become one line here.
     let names = table.columns.iter().map(|column| escaped(column.name.replace('\n', " ").trim()));
-    let mut lines = vec![format!("| | {} |", names.collect::<Vec<_>>().join(" | "))];
-    lines.push(format!("|---|{}", "---:|".repeat(table.columns.len())));
-    for (index, title) in table.titles.iter().enumerate() {
-        let cells = table.columns.iter().map(|column| escaped(column.cells[index].trim()));
-        lines.push(line([escaped(title)].into_iter().chain(cells).collect()));
-    }
-    lines.join("\n")
+    let head = format!("| | {} |\n|---|{}", names.collect::<Vec<_>>().join(" | "), "---:|".repeat(table.columns.len()));
+    let rows = table.titles.iter().enumerate().map(|(index, title)| {
+        let cells = table.columns.iter().map(|column| column.cells[index].trim());
+        format!("| {} |", [title.as_str()].into_iter().chain(cells).map(escaped).collect::<Vec<_>>().join(" | "))
+    });
+    [head].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
 }
 
-fn note_in_markdown(note: &ReportNote) -> String {
-    let mark = match note.mark {
+fn in_markdown((mark, text): &ReportNote) -> String {
+    let mark = match mark {
         NoteMark::Good => "✅ ",
         NoteMark::Bad => "❌ ",
         NoteMark::Open => "❔ ",
         NoteMark::Careful => "⚠️ ",
         NoteMark::Plain => "",
     };
-    format!("{mark}{}", escaped(&note.text))
+    format!("{mark}{}", escaped(text))
 }
 
 fn escaped(text: &str) -> String {
@@ -123,31 +115,6 @@ fn escaped(text: &str) -> String {
     letters.collect()
 }
 
-fn section_on_terminal(section: &ReportSection, screen: Screen) -> String {
-    let title = screen.bold(&section.title);
-    let mut parts = vec![if section.conditions.is_empty() {
-        title
-    } else {
-        screen.wrapped(&format!("{title}  "), &section.conditions, 2)
-    }];
-    parts.extend(section.table.as_ref().map(|table| table.lines(screen, screen.width()).join("\n")));
-    if !section.notes.is_empty() {
-        parts.push(section.notes.iter().map(|of| note_on_terminal(of, screen)).collect::<Vec<_>>().join("\n"));
-    }
-    parts.join("\n\n")
-}
-
-fn note_on_terminal(note: &ReportNote, screen: Screen) -> String {
-    let (style, mark) = match note.mark {
-        NoteMark::Good => (Style::new().green(), "✓"),
-        NoteMark::Bad => (Style::new().red(), "✗"),
-        NoteMark::Open => (Style::new().yellow(), "?"),
-        NoteMark::Careful => (Style::new().yellow(), "!"),
-        NoteMark::Plain => (Style::new(), " "),
-    };
-    screen.wrapped(&format!("{} ", screen.paint(style.bold(), mark)), &note.text, 2)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,7 +123,7 @@ mod tests {
     fn report() -> TextReport {
         let column = |name, cells: [&str; 2]| TableColumn::new(name, cells.map(|cell| Some(cell.to_owned())));
         TextReport {
-            headline: ReportNote { mark: NoteMark::Bad, text: "One of two is slower.".to_owned() },
+            headline: (NoteMark::Bad, "One of two is slower.".to_owned()),
             sections: vec![
                 ReportSection {
                     title: "head against base".to_owned(),
@@ -165,12 +132,12 @@ mod tests {
                         titles: vec!["a|b".to_owned(), "<script>".to_owned()],
                         columns: vec![column("ratio", ["0.9", "1.0"]), column("time\ns", ["1", "–"])],
                     }),
-                    notes: vec![ReportNote { mark: NoteMark::Open, text: "a_b *may* be slower".to_owned() }],
+                    notes: vec![(NoteMark::Open, "a_b *may* be slower".to_owned())],
                     is_detail: false,
                 },
                 ReportSection {
                     title: "More".to_owned(),
-                    notes: vec![ReportNote { mark: NoteMark::Plain, text: "driver: 1 → 2".to_owned() }],
+                    notes: vec![(NoteMark::Plain, "driver: 1 → 2".to_owned())],
                     is_detail: true,
                     ..ReportSection::default()
                 },

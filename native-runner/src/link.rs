@@ -27,9 +27,9 @@ pub(crate) fn open(
     open: impl FnOnce() -> Result<Box<dyn Backend>, EngineError> + Send + 'static,
 ) -> Result<Box<dyn Backend>, EngineError> {
     let timeout = Duration::from_secs_f64(timeout_seconds);
-    let watches =
-        addresses.iter().map(|address| ServerWatch::begin(address, timeout)).collect::<Result<Vec<_>, _>>()?;
-    let losses = addresses.iter().cloned().zip(watches.iter().map(|watch| watch.lost.clone())).collect();
+    let watched = addresses.iter().map(|address| watch(address, timeout)).collect::<Result<Vec<_>, _>>()?;
+    let (lost, watches): (Vec<Lost>, Vec<Sender<()>>) = watched.into_iter().unzip();
+    let losses = addresses.iter().cloned().zip(lost).collect();
     let open = || open().map(|backend| Remote { backend, trainers: Vec::new() });
     let caller = Caller::start(watches, Losses(losses), open)?;
     let facts = caller.call(|remote| Ok(remote.backend.facts().clone()))?;
@@ -142,12 +142,13 @@ struct Caller<T> {
     /// Closed when the thread has dropped its value.
     ended: Receiver<Result<(), EngineError>>,
     losses: Losses,
-    _watches: Vec<ServerWatch>,
+    /// Ends the polling threads when dropped.
+    _watches: Vec<Sender<()>>,
 }
 
 impl<T: 'static> Caller<T> {
     fn start(
-        watches: Vec<ServerWatch>,
+        watches: Vec<Sender<()>>,
         losses: Losses,
         open: impl FnOnce() -> Result<T, EngineError> + Send + 'static,
     ) -> Result<Self, EngineError> {
@@ -220,13 +221,10 @@ struct Losses(Vec<(String, Lost)>);
 impl Losses {
     /// Returns the first server that is lost, as an error.
     fn error(&self) -> Option<EngineError> {
-        let place = self.0.iter().position(|(_, lost)| lost.load(Ordering::Acquire))?;
-        let devices = self.0.len();
-        if devices == 1 {
-            return Some(EngineError::LinkLost);
-        }
-        let name = self.0[place].0.clone();
-        Some(EngineError::OfDevice { number: place + 1, devices, name, error: Box::new(EngineError::LinkLost) })
+        let lost = |(_, (_, lost)): &(usize, &(String, Lost))| lost.load(Ordering::Acquire);
+        let (number, (name, _)) = (1..).zip(&self.0).find(lost)?;
+        let (devices, name, error) = (self.0.len(), name.clone(), Box::new(EngineError::LinkLost));
+        Some(if devices == 1 { *error } else { EngineError::OfDevice { number, devices, name, error } })
     }
 
     /// Records a server as lost if a call's error says so.
@@ -249,59 +247,48 @@ const REQUEST_INTERVAL: Duration = Duration::from_secs(3);
 /// Request for a path that Burn's server does not have. Its error response is a sign of life.
 const REQUEST: &[u8] = b"GET /alive HTTP/1.1\r\nhost: device\r\nconnection: close\r\n\r\n";
 
-struct ServerWatch {
-    lost: Lost,
-    /// Ends the polling thread when dropped.
-    _alive: Sender<()>,
-}
-
 /// Flag of a lost server, which is never reset.
 type Lost = Arc<AtomicBool>;
 
-impl ServerWatch {
-    /// Connects to the server and watches it. The server counts as lost after `timeout` and at least two unanswered
-    /// requests; after one, this process may have been delayed.
-    fn begin(address: &str, timeout: Duration) -> Result<Self, EngineError> {
-        let patience = MAX_ANSWER_TIME.min(timeout);
-        let server = find(address, patience)
-            .map_err(|reason| EngineError::Unreachable { address: address.to_owned(), reason })?;
-        let (alive, watched) = mpsc::channel::<()>();
-        let watch = Self { lost: Lost::default(), _alive: alive };
-        let lost = watch.lost.clone();
-        thread::spawn(move || {
-            let (mut heard, mut unanswered) = (Instant::now(), 0);
-            while watched.recv_timeout(REQUEST_INTERVAL.min(timeout)) == Err(RecvTimeoutError::Timeout) {
-                if sign_of_life(&server, patience).is_ok() {
-                    (heard, unanswered) = (Instant::now(), 0);
-                    continue;
-                }
-                unanswered += 1;
-                if unanswered > 1 && heard.elapsed() >= timeout {
-                    return lost.store(true, Ordering::Release);
-                }
+/// Connects to the server and watches it until the sender is dropped. The server counts as lost after `timeout` and at
+/// least two unanswered requests; after one, this process may have been delayed.
+fn watch(address: &str, timeout: Duration) -> Result<(Lost, Sender<()>), EngineError> {
+    let patience = MAX_ANSWER_TIME.min(timeout);
+    let server =
+        find(address, patience).map_err(|reason| EngineError::Unreachable { address: address.to_owned(), reason })?;
+    let (alive, watched) = mpsc::channel::<()>();
+    let flag = Lost::default();
+    let lost = flag.clone();
+    thread::spawn(move || {
+        let (mut heard, mut unanswered) = (Instant::now(), 0);
+        while watched.recv_timeout(REQUEST_INTERVAL.min(timeout)) == Err(RecvTimeoutError::Timeout) {
+            if sign_of_life(&server, patience).is_ok() {
+                (heard, unanswered) = (Instant::now(), 0);
+                continue;
             }
-        });
-        Ok(watch)
-    }
+            unanswered += 1;
+            if unanswered > 1 && heard.elapsed() >= timeout {
+                return lost.store(true, Ordering::Release);
+            }
+        }
+    });
+    Ok((flag, alive))
 }
 
 /// Returns the first address of a host that answers.
 fn find(address: &str, patience: Duration) -> Result<SocketAddr, String> {
     let addresses = address.to_socket_addrs().map_err(|error| format!("the host is unknown ({error})"))?;
-    let mut last = None;
+    let mut reason = "the host has no address".to_owned();
     for server in addresses {
-        match sign_of_life(&server, patience) {
-            Ok(()) => return Ok(server),
-            Err(error) => last = Some(error),
-        }
+        let Err(error) = sign_of_life(&server, patience) else { return Ok(server) };
+        reason = match error.kind() {
+            ErrorKind::ConnectionRefused => "connection refused".to_owned(),
+            ErrorKind::TimedOut | ErrorKind::WouldBlock => format!("no answer within {} s", patience.as_secs_f64()),
+            ErrorKind::UnexpectedEof => "the connection was closed without an answer".to_owned(),
+            _ => error.to_string(),
+        };
     }
-    let Some(error) = last else { return Err("the host has no address".to_owned()) };
-    Err(match error.kind() {
-        ErrorKind::ConnectionRefused => "connection refused".to_owned(),
-        ErrorKind::TimedOut | ErrorKind::WouldBlock => format!("no answer within {} s", patience.as_secs_f64()),
-        ErrorKind::UnexpectedEof => "the connection was closed without an answer".to_owned(),
-        _ => error.to_string(),
-    })
+    Err(reason)
 }
 
 fn sign_of_life(server: &SocketAddr, patience: Duration) -> io::Result<()> {
@@ -385,8 +372,8 @@ mod tests {
             }
         });
         let begun = Instant::now();
-        let watch = ServerWatch::begin(&address, TIMEOUT).unwrap();
-        while !watch.lost.load(Ordering::Acquire) {
+        let (lost, _watch) = watch(&address, TIMEOUT).unwrap();
+        while !lost.load(Ordering::Acquire) {
             assert!(begun.elapsed() < Duration::from_secs(60), "it is never lost");
             thread::sleep(Duration::from_millis(10));
         }

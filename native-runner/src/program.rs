@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::str::FromStr;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
@@ -21,6 +19,7 @@ use engine::backends::{Opening, external};
 use engine::{Backend, Clock, EngineError};
 use serde_json::Value;
 
+use crate::child::spawn;
 use crate::json_output::replace_file;
 use crate::machine::cache;
 
@@ -105,26 +104,22 @@ struct RunningProgram {
     input: RefCell<Option<BufWriter<ChildStdin>>>,
     answers: Receiver<Result<Message, String>>,
     timeout: Duration,
-    last_lines: Arc<Mutex<VecDeque<String>>>,
-    /// Thread that reads standard error until the program ends, or longer if a child of the program inherits it.
-    listener: Option<JoinHandle<()>>,
+    /// Lines of standard error that are not among the last ones yet.
+    lines: Receiver<String>,
+    last_lines: RefCell<VecDeque<String>>,
 }
 
 impl RunningProgram {
     fn start(program: &NamedProgram, timeout: Duration) -> Result<Self, EngineError> {
         let cannot = |message| EngineError::ProgramFailed { program: program.name.to_owned(), message };
         let mut started = program.command().map_err(cannot)?;
-        started.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // This process handles Ctrl-C: it keeps the measurements so far, and then ends the program.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut started, 0);
         let command = started.get_program().to_string_lossy().into_owned();
         tracing::info!("starting {} as {started:?}", program.name);
-        let mut child = started.spawn().map_err(|source| cannot(format!("{command} cannot be started: {source}")))?;
-        let input = child.stdin.take().expect("it was asked for");
-        let (output, errors) = (child.stdout.take().expect("it was asked for"), child.stderr.take());
         let (send, answers) = mpsc::channel();
-        thread::spawn(move || {
+        let read = move |output| {
             let mut output = BufReader::new(output);
             loop {
                 let message = read_message(&mut output);
@@ -133,33 +128,47 @@ impl RunningProgram {
                     return;
                 }
             }
-        });
-        let last_lines = Arc::<Mutex<VecDeque<String>>>::default();
-        let lines = Arc::clone(&last_lines);
-        let listener = errors.map(|errors| thread::spawn(move || keep_last_lines(errors, &lines)));
-        let input = RefCell::new(Some(BufWriter::new(input)));
-        Ok(Self { name: program.name, child: RefCell::new(child), input, answers, timeout, last_lines, listener })
+        };
+        let (mut child, _, lines) =
+            spawn(started, read).map_err(|source| cannot(format!("{command} cannot be started: {source}")))?;
+        let input = RefCell::new(child.stdin.take().map(BufWriter::new));
+        let (child, last_lines) = (RefCell::new(child), RefCell::default());
+        Ok(Self { name: program.name, child, input, answers, timeout, lines, last_lines })
     }
 
     /// Returns the error with the program's exit status and its last lines.
     fn failed(&self, message: &str) -> EngineError {
         let ended = self.ends_within(MAX_FAILURE_TIME);
         // The last lines may still be in the pipe.
-        let is_said = || self.listener.as_ref().is_none_or(JoinHandle::is_finished);
-        if ended.is_some() {
-            wait_until(MAX_FAILURE_TIME, || is_said().then_some(()));
-        }
+        self.keep_last_lines(if ended.is_some() { MAX_FAILURE_TIME } else { Duration::ZERO });
         let mut message = message.to_owned();
         message.extend(ended.map(|status| format!("; it ended with {status}")));
-        let mut lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.last_lines.borrow_mut();
         if !lines.is_empty() {
             message.push_str(&format!("; its last lines:\n{}", lines.make_contiguous().join("\n")));
         }
         EngineError::ProgramFailed { program: self.name.to_owned(), message }
     }
 
+    fn keep_last_lines(&self, patience: Duration) {
+        let end = Instant::now() + patience;
+        let mut last = self.last_lines.borrow_mut();
+        while let Ok(line) = self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            last.push_back(line.chars().filter(|letter| !letter.is_control()).take(200).collect());
+            if last.len() > LAST_LINES {
+                last.pop_front();
+            }
+        }
+    }
+
     fn ends_within(&self, time: Duration) -> Option<ExitStatus> {
-        wait_until(time, || self.child.borrow_mut().try_wait().ok().flatten())
+        let begin = Instant::now();
+        loop {
+            match self.child.borrow_mut().try_wait().ok().flatten() {
+                None if begin.elapsed() < time => thread::sleep(Duration::from_millis(10)),
+                status => return status,
+            }
+        }
     }
 }
 
@@ -171,6 +180,7 @@ impl external::Program for RunningProgram {
     }
 
     async fn receive(&self) -> Result<Message, EngineError> {
+        self.keep_last_lines(Duration::ZERO);
         match self.answers.recv_timeout(self.timeout) {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => Err(self.failed(&error)),
@@ -190,26 +200,6 @@ impl Drop for RunningProgram {
             let mut child = self.child.borrow_mut();
             drop(child.kill());
             drop(child.wait());
-        }
-    }
-}
-
-fn wait_until<T>(time: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let begin = Instant::now();
-    loop {
-        match look() {
-            None if begin.elapsed() < time => thread::sleep(Duration::from_millis(10)),
-            found => return found,
-        }
-    }
-}
-
-fn keep_last_lines(errors: impl Read, lines: &Mutex<VecDeque<String>>) {
-    for line in BufReader::new(errors).lines().map_while(Result::ok) {
-        let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.push_back(line.chars().filter(|letter| !letter.is_control()).take(200).collect());
-        if lines.len() > LAST_LINES {
-            lines.pop_front();
         }
     }
 }
@@ -318,7 +308,9 @@ impl ReadyProgram {
     pub(crate) fn command(&self) -> Result<Command, String> {
         let python = self.python()?;
         let folder = cache().ok_or("this user has no cache folder; set the command, as in NAME=COMMAND")?;
-        let folder = folder.join(format!("programs-{}", digest()));
+        // Each version of this program has its own folder.
+        let files: String = FILES.iter().map(|(name, text)| format!("{name}\0{text}\0")).collect();
+        let folder = folder.join(format!("programs-{}", &sha256_hex(files.as_bytes())[..16]));
         write_programs(&folder)
             .map_err(|error| format!("its files cannot be written to {}: {error}", folder.display()))?;
         let mut command = Command::new(python);
@@ -354,12 +346,6 @@ impl ReadyProgram {
 fn candidates(named: &OsStr) -> Vec<PathBuf> {
     let named = env::split_paths(named).filter(|path| !path.as_os_str().is_empty());
     named.chain(SYSTEM_PYTHONS.map(PathBuf::from)).collect()
-}
-
-/// Digest of all files, so that each version of this program has its own folder.
-fn digest() -> String {
-    let files: String = FILES.iter().map(|(name, text)| format!("{name}\0{text}\0")).collect();
-    sha256_hex(files.as_bytes())[..16].to_owned()
 }
 
 /// Writes each file that is missing or was changed.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use console::{Style, Term};
+use console::Term;
 use engine::{Event, Observer, measure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use results::kernels::{KernelReport, KernelSummary};
@@ -13,92 +13,89 @@ use results::{Outcome, Summary, Warning, WorkloadRecord};
 
 use crate::device::describe;
 use crate::figures::{figure, list_peaks};
-use crate::screen::{self, Screen};
+use crate::screen::{self, NoteMark, Screen};
 use crate::study::folder::{CellEnding, FinishedCell};
 
 /// Redraws per second, few enough not to disturb measurements.
 const DRAWS_PER_SECOND: u8 = 4;
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
+/// Returns a bar with a template in indicatif's syntax; hidden without a terminal, and while logs are shown.
+pub(crate) fn bar(template: &str) -> ProgressBar {
+    if !Screen::Error.is_terminal() || screen::are_logs_shown() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template(template).expect("the template is constant").progress_chars("━╸─");
+    let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND);
+    let bar = ProgressBar::with_draw_target(None, target).with_style(style);
+    // Keeps the clock running during long silent work, such as kernel compilation.
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}
+
+/// Shows a message during work of unknown length.
+pub(crate) fn spinner() -> ProgressBar {
+    bar("{spinner} {wide_msg} {elapsed}")
+}
+
 struct ProgressScreen {
-    /// Absent without a terminal, and while logs are shown.
-    bar: Option<ProgressBar>,
+    bar: ProgressBar,
     interrupt: Interrupt,
     next_line: Instant,
 }
 
 impl ProgressScreen {
-    /// Handles Ctrl-C from now on, with this notice. `template` has indicatif's syntax.
+    /// Handles Ctrl-C from now on, with this notice.
     fn new(interrupt: Interrupt, template: &str, notice: String) -> Self {
-        let bar = (Screen::Error.is_terminal() && !screen::are_logs_shown()).then(|| {
-            let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND);
-            let style = ProgressStyle::with_template(template).expect("the template is constant").progress_chars("━╸─");
-            let bar = ProgressBar::with_draw_target(None, target).with_style(style);
-            // Keeps the clock running during long silent work, such as kernel compilation.
-            bar.enable_steady_tick(Duration::from_millis(250));
-            bar
-        });
+        let bar = bar(template);
         let shown = bar.clone();
         interrupt.listen(move || {
-            if shown.is_some() {
+            if !shown.is_hidden() {
                 // The bar ends at the right edge, so the terminal's `^C` is on its own line, and the bar would be
                 // cleared one line too low. If the cursor cannot be moved, only a blemish remains.
                 drop(Term::stderr().move_cursor_up(1));
             }
-            say_beside(shown.as_ref(), &format!("{notice}; press Ctrl-C again to end at once."));
+            say_above(&shown, &format!("{notice}; press Ctrl-C again to end at once."));
         });
         Self { bar, interrupt, next_line: Instant::now() + LINE_INTERVAL }
     }
 
     fn say(&mut self, line: &str) {
-        say_beside(self.bar.as_ref(), line);
+        say_above(&self.bar, line);
         self.next_line = Instant::now() + LINE_INTERVAL;
     }
 
     /// Prints a line if there is no bar, at most every [`LINE_INTERVAL`].
     fn say_now_and_then(&mut self, line: &str) {
-        if self.bar.is_none() && Instant::now() >= self.next_line {
+        if self.bar.is_hidden() && Instant::now() >= self.next_line {
             self.say(line);
         }
     }
 
-    fn show(&self, prefix: Option<&str>, message: String) {
-        let Some(bar) = &self.bar else { return };
-        if let Some(prefix) = prefix {
-            bar.set_prefix(prefix.to_owned());
-        }
-        bar.set_message(message);
+    fn show_position(&self, position: u64, length: u64) {
+        self.bar.set_length(length);
+        self.bar.set_position(position);
     }
 
-    fn show_position(&self, position: u64, length: u64) {
-        let Some(bar) = &self.bar else { return };
-        bar.set_length(length);
-        bar.set_position(position);
+    /// Starts a part of the work, without a message yet.
+    fn begin(&self, part: &str) {
+        self.bar.set_prefix(part.to_owned());
+        self.bar.set_message("");
     }
 }
 
 impl Drop for ProgressScreen {
     fn drop(&mut self) {
-        self.bar.iter().for_each(ProgressBar::finish_and_clear);
+        self.bar.finish_and_clear();
     }
 }
 
-/// Shows a message during work of unknown length; hidden without a terminal, and while logs are shown.
-pub(crate) fn spinner() -> ProgressBar {
-    if !Screen::Error.is_terminal() || screen::are_logs_shown() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}").expect("the template is constant");
-    let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style);
-    spinner.enable_steady_tick(Duration::from_millis(120));
-    spinner
-}
-
-fn say_beside(bar: Option<&ProgressBar>, line: &str) {
-    match bar {
-        Some(bar) => bar.println(line),
+fn say_above(bar: &ProgressBar, line: &str) {
+    if bar.is_hidden() {
         // Failure to show progress is no reason to end a run.
-        None => drop(Screen::Error.line(line)),
+        drop(Screen::Error.line(line));
+    } else {
+        bar.println(line);
     }
 }
 
@@ -125,8 +122,7 @@ impl Observer<Event> for RunProgress {
         match event {
             // A user who needs a proven run need not wait for the end.
             Event::Warned { warning: warning @ Warning::CheckpointMissed { .. } } => {
-                let mark = Screen::Error.paint(Style::new().yellow().bold(), "!");
-                self.progress.say(&Screen::Error.wrapped(&format!("{mark} "), &warning.to_string(), 2));
+                self.progress.say(&Screen::Error.note(NoteMark::Careful, &warning.to_string()));
             }
             // Other warnings are shown below the results, where they are not overlooked.
             Event::RunStarted { .. } | Event::Warned { .. } | Event::Examples { .. } | Event::Answered { .. } => {}
@@ -138,7 +134,7 @@ impl Observer<Event> for RunProgress {
                 });
                 self.steps_per_epoch = *steps_per_epoch;
             }
-            Event::PhaseStarted { phase, .. } => self.progress.show(Some(phase.title()), String::new()),
+            Event::PhaseStarted { phase, .. } => self.progress.begin(phase.title()),
             Event::Progress { run_fraction, epochs, loss, training_accuracy, samples_per_second, .. } => {
                 let text = format!(
                     "epoch {epochs:.2} · {} · loss {loss:.4} · training accuracy {}",
@@ -155,7 +151,7 @@ impl Observer<Event> for RunProgress {
                 let position = (run_fraction * BAR_PARTS as f64) as u64;
                 self.progress.show_position(position, BAR_PARTS);
                 self.progress.say_now_and_then(&format!("  {:3} %  {text}", position * 100 / BAR_PARTS));
-                self.progress.show(None, text);
+                self.progress.bar.set_message(text);
             }
             Event::Evaluated { evaluation, .. } => {
                 let epochs = evaluation.step as f64 / f64::from(self.steps_per_epoch.max(1));
@@ -168,18 +164,20 @@ impl Observer<Event> for RunProgress {
                 self.progress.say(&Screen::Error.wrapped("  ", &text, 2));
             }
             Event::WorkloadFailed { message, .. } => {
-                self.progress.say(&ended(false, &format!("not trained: {message}")));
+                self.progress.say(&ended(NoteMark::Bad, &format!("not trained: {message}")));
             }
             Event::WorkloadFinished { record } => {
-                let (good, text) = match &record.outcome {
-                    Outcome::Completed => (true, headline(&record.summary)),
-                    Outcome::Diverged { step } => (false, format!("diverged at step {step}")),
-                    Outcome::Incorrect => (false, "disagrees with the reference, so it was not timed".to_owned()),
-                    Outcome::Cancelled => (false, "cancelled".to_owned()),
+                let text = match &record.outcome {
+                    Outcome::Completed => {
+                        return self.progress.say(&ended(NoteMark::Good, &headline(&record.summary)));
+                    }
+                    Outcome::Diverged { step } => format!("diverged at step {step}"),
+                    Outcome::Incorrect => "disagrees with the reference, so it was not timed".to_owned(),
+                    Outcome::Cancelled => "cancelled".to_owned(),
                     // Its failure was already reported.
                     Outcome::Failed { .. } => return,
                 };
-                self.progress.say(&ended(good, &text));
+                self.progress.say(&ended(NoteMark::Bad, &text));
             }
         }
     }
@@ -212,9 +210,8 @@ fn log(event: &Event) {
     }
 }
 
-fn ended(good: bool, text: &str) -> String {
-    let (style, mark) = if good { (Style::new().green(), "✓") } else { (Style::new().red(), "✗") };
-    Screen::Error.wrapped(&format!("  {} ", Screen::Error.paint(style.bold(), mark)), text, 4)
+fn ended(mark: NoteMark, text: &str) -> String {
+    Screen::Error.wrapped(&format!("  {} ", mark.shown(Screen::Error)), text, 4)
 }
 
 fn headline(summary: &Summary) -> String {
@@ -229,7 +226,6 @@ const LIST_TEMPLATE: &str = "{wide_bar:.cyan/dim} {pos:>3} of {len}  {elapsed}\n
 /// Progress of a sequence of measurements: steps per second, or kernels.
 pub(crate) struct ListProgress {
     progress: ProgressScreen,
-    what: String,
     /// True until the first result, which is printed at once.
     first: bool,
 }
@@ -238,16 +234,15 @@ impl ListProgress {
     /// Handles Ctrl-C, which ends the measurements after one `unit`.
     pub(crate) fn new(interrupt: Interrupt, unit: &'static str) -> Self {
         let progress = ProgressScreen::new(interrupt, LIST_TEMPLATE, format!("Stopping after this {unit}"));
-        Self { progress, what: String::new(), first: true }
+        Self { progress, first: true }
     }
 
     pub(crate) fn prepare(&self, text: &str) {
-        self.progress.show(None, text.to_owned());
+        self.progress.bar.set_message(text.to_owned());
     }
 
     fn begin(&mut self, what: &str) {
-        what.clone_into(&mut self.what);
-        self.progress.show(Some(what), String::new());
+        self.progress.begin(what);
         self.first = true;
     }
 }
@@ -265,7 +260,9 @@ impl Observer<measure::Event> for ListProgress {
                 self.progress.show_position(*number as u64 - 1, *count as u64);
             }
             measure::Event::Again { what } => self.begin(what),
-            measure::Event::Phase { who, phase } => self.progress.show(None, format!("· {who}: {}", phase.title())),
+            measure::Event::Phase { who, phase } => {
+                self.progress.bar.set_message(format!("· {who}: {}", phase.title()));
+            }
             // Rates of kernels are shown in the table, with their meaning.
             measure::Event::Window { window, .. } if window.samples.is_none() => {}
             measure::Event::Window { who, window } => {
@@ -273,8 +270,8 @@ impl Observer<measure::Event> for ListProgress {
                 if std::mem::take(&mut self.first) {
                     self.progress.next_line = Instant::now();
                 }
-                self.progress.say_now_and_then(&format!("  {} {text}", self.what));
-                self.progress.show(None, text);
+                self.progress.say_now_and_then(&format!("  {} {text}", self.progress.bar.prefix()));
+                self.progress.bar.set_message(text);
             }
         }
     }
@@ -299,14 +296,14 @@ impl StudyProgress {
         let place = format!("({number} of {count})");
         self.0.say(&Screen::Error.wrapped(&format!("{name} "), &place, 2));
         self.0.show_position(number as u64 - 1, count as u64);
-        self.0.show(Some(&place), String::new());
+        self.0.begin(&place);
     }
 
     pub(crate) fn heard(&mut self, line: &str) {
         let line = line.trim();
         if !line.is_empty() {
             self.0.say_now_and_then(&format!("  {line}"));
-            self.0.show(None, line.to_owned());
+            self.0.bar.set_message(line.to_owned());
         }
     }
 
@@ -319,7 +316,8 @@ impl StudyProgress {
             (_, _, Some(reason)) => reason.clone(),
             (_, _, None) => took,
         };
-        self.0.say(&ended(finished.ending == CellEnding::Completed, &text));
+        let mark = if finished.ending == CellEnding::Completed { NoteMark::Good } else { NoteMark::Bad };
+        self.0.say(&ended(mark, &text));
     }
 }
 

@@ -37,10 +37,7 @@ pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
             screen.prose(&screen.bold(format!("{title:<12}")), &text, 12)?;
         }
     }
-    if !record.warnings.is_empty() {
-        Screen::Error.line("")?;
-    }
-    record.warnings.iter().try_for_each(|warning| Screen::Error.caution(&warning.to_string()))?;
+    Screen::Error.cautions(record.warnings.iter().map(ToString::to_string))?;
     screen.line("")?;
     screen.prose(&format!("{}  ", screen.bold("Verdict")), &verdict(record), 9)
 }

@@ -68,8 +68,19 @@ impl Screen {
         self.line(&self.bold(title))
     }
 
+    pub(crate) fn note(self, mark: NoteMark, text: &str) -> String {
+        self.wrapped(&format!("{} ", mark.shown(self)), text, 2)
+    }
+
     pub(crate) fn caution(self, text: &str) -> Result<(), Failure> {
-        self.prose(&format!("{} ", self.paint(Style::new().yellow().bold(), "!")), text, 2)
+        self.line(&self.note(NoteMark::Careful, text))
+    }
+
+    /// Prints an empty line and the cautions, if there are any.
+    pub(crate) fn cautions(self, texts: impl IntoIterator<Item = String>) -> Result<(), Failure> {
+        let mut texts = texts.into_iter().peekable();
+        texts.peek().map_or(Ok(()), |_| self.line(""))?;
+        texts.try_for_each(|text| self.caution(&text))
     }
 
     pub(crate) fn legend(self, text: &str) -> Result<(), Failure> {
@@ -89,6 +100,30 @@ impl Screen {
             Self::Output => Term::stdout(),
             Self::Error => Term::stderr(),
         }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoteMark {
+    Good,
+    Bad,
+    /// Unknown.
+    Open,
+    /// Reason to doubt the results.
+    Careful,
+    Plain,
+}
+
+impl NoteMark {
+    pub(crate) fn shown(self, screen: Screen) -> String {
+        let (style, mark) = match self {
+            Self::Good => (Style::new().green(), "✓"),
+            Self::Bad => (Style::new().red(), "✗"),
+            Self::Open => (Style::new().yellow(), "?"),
+            Self::Careful => (Style::new().yellow(), "!"),
+            Self::Plain => (Style::new(), " "),
+        };
+        screen.paint(style.bold(), mark)
     }
 }
 

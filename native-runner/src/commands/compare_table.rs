@@ -2,31 +2,30 @@
 
 use std::mem::discriminant;
 
-use console::Style;
 use results::comparison::{Agreement, Comparison, Figures, Row, Timing};
 use results::{RunRecord, Warning};
 use view::text::times;
 
+use crate::export::ReportSection;
 use crate::failure::Failure;
-use crate::screen::{NONE, Screen, TableColumn, TextTable};
+use crate::screen::{NONE, NoteMark, Screen, TableColumn, TextTable};
 
 pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
-    screen.line("")?;
-    screen.prose(&format!("{}  ", screen.bold(&comparison.workload)), conditions, 2)?;
-    screen.line("")?;
-    screen.table(&table(&comparison.rows))?;
-    screen.line("")?;
-    for row in &comparison.rows {
-        if let Some(reason) = row.outcome.reason() {
-            screen.caution(&format!("{}: {reason}", row.contender))?;
-        }
-    }
-    let (style, mark) = match comparison.agreement {
-        Agreement::Agree { .. } => (Style::new().green(), "✓"),
-        Agreement::Disagree { .. } => (Style::new().red(), "✗"),
-        Agreement::Unclear { .. } | Agreement::NotCompared { .. } => (Style::new().yellow(), "?"),
+    let Comparison { workload, rows, agreement } = comparison;
+    let reason = |row: &Row| Some((NoteMark::Careful, format!("{}: {}", row.contender, row.outcome.reason()?)));
+    let mark = match agreement {
+        Agreement::Agree { .. } => NoteMark::Good,
+        Agreement::Disagree { .. } => NoteMark::Bad,
+        Agreement::Unclear { .. } | Agreement::NotCompared { .. } => NoteMark::Open,
     };
-    screen.prose(&format!("{} ", screen.paint(style.bold(), mark)), &format!("{}.", comparison.agreement), 2)
+    let section = ReportSection {
+        title: workload.clone(),
+        conditions: conditions.to_owned(),
+        table: Some(table(rows)),
+        notes: rows.iter().filter_map(reason).chain([(mark, format!("{agreement}."))]).collect(),
+        is_detail: false,
+    };
+    screen.line(&format!("\n{}", section.on_terminal(screen)))
 }
 
 pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<(), Failure> {
@@ -58,11 +57,8 @@ pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
             }
         }
     }
-    if !shown.is_empty() {
-        Screen::Error.line("")?;
-    }
     let texts = shown.iter().map(|(record, _, warning)| format!("{}: {warning}", record.device.backend));
-    texts.into_iter().try_for_each(|text| Screen::Error.caution(&text))
+    Screen::Error.cautions(texts)
 }
 
 fn table(rows: &[Row]) -> TextTable {
@@ -96,17 +92,14 @@ fn timing_column(name: &str, rows: &[Row], timing: &dyn Fn(&Figures) -> (Option<
         _ => (NONE.to_owned(), String::new()),
     };
     let cells: Vec<(String, String)> = rows.iter().map(cell).collect();
-    let value_width = widest(cells.iter().map(|cell| cell.0.as_str()).chain([name]));
-    let ratio_width = widest(cells.iter().map(|cell| cell.1.as_str()).chain(["×"]));
+    let width = |text: &str| text.chars().count();
+    let value_width = cells.iter().map(|cell| width(&cell.0)).fold(width(name), usize::max);
+    let ratio_width = cells.iter().map(|cell| width(&cell.1)).fold(1, usize::max);
     let line = |value: &str, ratio: &str| format!("{value:>value_width$}  {ratio:>ratio_width$}");
     TableColumn {
         name: format!("{}\n{}", line(name, ""), line("s", "×")),
         cells: cells.iter().map(|(value, ratio)| line(value, ratio)).collect(),
     }
-}
-
-fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
-    texts.map(|text| text.chars().count()).max().unwrap_or(0)
 }
 
 pub(crate) fn accuracy(figures: &Figures) -> Option<String> {
@@ -117,12 +110,7 @@ pub(crate) fn accuracy(figures: &Figures) -> Option<String> {
 
 /// Formats seconds with four significant digits, and never finer than a millisecond.
 pub(crate) fn digits(seconds: f64) -> String {
-    let decimals = match seconds {
-        ..10.0 => 3,
-        ..100.0 => 2,
-        ..1000.0 => 1,
-        _ => 0,
-    };
+    let decimals = [10.0, 100.0, 1000.0].into_iter().filter(|bound| seconds < *bound).count();
     format!("{seconds:.decimals$}")
 }
 
@@ -148,7 +136,12 @@ pub(crate) fn show_burn<'a>(
 
 fn burn_lines<'a>(contenders: impl IntoIterator<Item = (String, &'a [String])>) -> Vec<String> {
     let mut lines = Vec::new();
-    for line in contenders.into_iter().filter_map(|(contender, settings)| burn_line(&contender, settings)) {
+    for (contender, settings) in contenders {
+        let value_of = |what: &str| settings.iter().find_map(|setting| setting.strip_prefix(what)?.strip_prefix(": "));
+        let Some(compiler) = value_of("burn compiler") else { continue };
+        let others = [("fusion", "burn fusion"), ("autotune", "burn autotune"), ("threads", "threads")];
+        let others = others.into_iter().filter_map(|(title, what)| Some(format!(", {title} {}", value_of(what)?)));
+        let line = format!("{contender}: {compiler}{}", others.collect::<String>());
         if !lines.contains(&line) {
             lines.push(line);
         }
@@ -156,21 +149,11 @@ fn burn_lines<'a>(contenders: impl IntoIterator<Item = (String, &'a [String])>) 
     lines
 }
 
-fn burn_line(contender: &str, settings: &[String]) -> Option<String> {
-    let value_of = |what: &str| settings.iter().find_map(|setting| setting.strip_prefix(what)?.strip_prefix(": "));
-    let compiler = value_of("burn compiler")?;
-    let fusion = value_of("burn fusion").map(|state| format!("fusion {state}"));
-    let autotune = value_of("burn autotune").map(|state| format!("autotune {state}"));
-    let threads = value_of("threads").map(|count| format!("threads {count}"));
-    let facts = [Some(compiler.to_owned()), fusion, autotune, threads].into_iter().flatten();
-    Some(format!("{contender}: {}", facts.collect::<Vec<_>>().join(", ")))
-}
-
 #[cfg(test)]
 mod tests {
-    use console::{measure_text_width, strip_ansi_codes};
-    use results::comparison::{Contender, Obstacle, RowOutcome};
-    use results::{Compared, Disagreement, Precision};
+    use console::strip_ansi_codes;
+    use results::Precision;
+    use results::comparison::{Contender, RowOutcome};
 
     use super::*;
 
@@ -234,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_columns_are_enough_and_narrow_screens_get_blocks() {
+    fn a_hundred_columns_are_enough() {
         let mut large = figures(12_345.6, 1234.5);
         large.device_memory_bytes = Some(23_456 << 20);
         large.host_memory_bytes = Some(12_345 << 20);
@@ -243,20 +226,6 @@ mod tests {
             row("wgsl", RowOutcome::Completed, Some(figures(10.0, 1.0))),
         ];
         assert_eq!(lines(&rows, 100).len(), 5, "{}", lines(&rows, 100).join("\n"));
-        let narrow = lines(&rows, 50);
-        assert!(narrow.len() > 10 && narrow.iter().all(|line| measure_text_width(line) <= 50), "{}", narrow.join("\n"));
-    }
-
-    #[test]
-    fn every_outcome_but_a_completed_one_has_a_reason() {
-        assert_eq!(RowOutcome::Completed.reason(), None);
-        let disagreement = Disagreement { compared: Compared::Losses, largest_difference: 0.5, tolerance: 1e-3 };
-        let incorrect = RowOutcome::Incorrect { seed: 7, disagreement: Some(disagreement) };
-        assert!(incorrect.reason().is_some_and(|text| text.contains("5.00e-1 where 1e-3 is allowed")));
-        let diverged = RowOutcome::Diverged { seed: 7, step: 9 };
-        assert!(diverged.reason().is_some_and(|text| text.contains("at step 9")));
-        let agreement = Agreement::NotCompared { obstacle: Obstacle::TooFewBackEnds };
-        assert!(agreement.to_string().starts_with("Accuracies were not compared"));
     }
 
     fn settings(compiler: &str, state: &str) -> Vec<String> {

@@ -9,11 +9,11 @@ use view::table::{LocalRun, ParquetError, ParquetFile, Sheet, csv, local_columns
 use view::text::counted;
 
 use crate::commands::report::input;
-use crate::export::{Format, NoteMark, ReportNote, ReportSection, TextReport};
+use crate::export::{Format, ReportSection, TextReport};
 use crate::failure::Failure;
 use crate::json_output::{holds_something, replace};
 use crate::report::throughput;
-use crate::screen::{Screen, TextTable};
+use crate::screen::{NoteMark, Screen, TextTable};
 
 const STANDARD_OUTPUT: &str = "-";
 
@@ -122,10 +122,7 @@ fn markdown_text(runs: &[LocalRun<'_>]) -> Result<String, Failure> {
         ],
     );
     let report = TextReport {
-        headline: ReportNote {
-            mark: NoteMark::Plain,
-            text: format!("{} workloads of {} runs", rows.len(), runs.len()),
-        },
+        headline: (NoteMark::Plain, format!("{} workloads of {} runs", rows.len(), runs.len())),
         sections: vec![ReportSection { title: "Figures".to_owned(), table: Some(table), ..ReportSection::default() }],
         sheet: Sheet::default(),
     };

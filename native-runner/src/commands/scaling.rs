@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use results::scaling::{AllReduce, Compute, Exchanged, ModelledStep, Observed, ScalingModel, Transport};
-use results::{Outcome, RunRecord, WorkloadRecord};
+use results::{Outcome, Positive, RunRecord, WorkloadRecord};
 use serde::Serialize;
 use view::text::counted;
 
@@ -13,7 +13,7 @@ use crate::arguments::number;
 use crate::commands::report;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{Screen, TableColumn, TextColumn, TextTable};
+use crate::screen::{Screen, TableColumn, TextTable};
 
 const DOCUMENT_VERSION: u32 = 1;
 
@@ -29,11 +29,10 @@ struct ScalingDocument {
 
 pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
-    let typed = arguments.bandwidth.map(|bytes_per_second| Transport {
-        latency_seconds: arguments.latency,
-        bytes_per_second,
-        added_bytes_per_second: None,
-    });
+    let latency_seconds = arguments.latency;
+    let typed = arguments.bandwidth.map(Positive::get);
+    let typed =
+        typed.map(|bytes_per_second| Transport { latency_seconds, bytes_per_second, added_bytes_per_second: None });
     let document = if arguments.paths.is_empty() {
         if typed.is_some() {
             let text = "--bandwidth needs records; the link of the published steps is fitted to them";
@@ -74,8 +73,8 @@ pub(crate) struct ScalingArgs {
     #[arg(value_name = "DIR|FILE")]
     paths: Vec<PathBuf>,
     /// Bandwidth of the link in bytes per second [default: fitted to the records of several devices]
-    #[arg(long, value_name = "X", value_parser = positive)]
-    bandwidth: Option<f64>,
+    #[arg(long, value_name = "X")]
+    bandwidth: Option<Positive>,
     /// Latency of a message in seconds
     #[arg(long, value_name = "X", default_value_t = 0.0, requires = "bandwidth", value_parser = not_negative)]
     latency: f64,
@@ -84,39 +83,31 @@ pub(crate) struct ScalingArgs {
     json: Option<JsonTarget>,
 }
 
-fn positive(text: &str) -> Result<f64, String> {
-    number(text, |value| value > 0.0, "it must be a number above 0")
-}
-
 fn not_negative(text: &str) -> Result<f64, String> {
     number(text, |value| value >= 0.0, "it must be a number, at least 0")
 }
 
-/// Title, number of parameters, iterations, and seconds of the whole training by number of GPUs.
-type PublishedSeries = (&'static str, fn() -> Option<u64>, f64, [(u32, f64); 3]);
+/// Title, workload here, iterations, and seconds of the whole training by number of GPUs.
+type PublishedSeries = (&'static str, Option<&'static str>, f64, [(u32, f64); 3]);
 
 /// GTDLBench, Table VIII: Tesla M60, Server-2; the same number of samples per GPU.
 const TABLE: [PublishedSeries; 3] = [
     (
         "TensorFlow, Inception-v3 on ImageNet, 32 samples for each GPU",
-        // About 25 million, according to the paper.
-        || Some(25_000_000),
+        None,
         100_000.0,
         [(1, 111_781.2), (2, 118_972.3), (4, 131_796.7)],
     ),
-    (
-        "Caffe, MNIST, 64 samples for each GPU",
-        || engine::workload("caffe-mnist")?.model.parameters().ok(),
-        10_000.0,
-        [(1, 135.96), (2, 146.67), (4, 155.8)],
-    ),
+    ("Caffe, MNIST, 64 samples for each GPU", Some("caffe-mnist"), 10_000.0, [(1, 135.96), (2, 146.67), (4, 155.8)]),
     (
         "Caffe, CIFAR-10, 100 samples for each GPU",
-        || engine::workload("caffe-cifar10")?.model.parameters().ok(),
+        Some("caffe-cifar10"),
         5_000.0,
         [(1, 184.19), (2, 188.74), (4, 192.73)],
     ),
 ];
+/// Parameters of Inception-v3, according to the paper.
+const INCEPTION_PARAMETERS: u64 = 25_000_000;
 /// Number of devices without a published result.
 const PREDICTED_DEVICES: u32 = 8;
 
@@ -141,8 +132,9 @@ struct PublishedStep {
 
 fn published_scaling() -> Vec<PublishedScaling> {
     let pairs = TABLE.into_iter().flat_map(|series| AllReduce::ALL.map(|all_reduce| (series, all_reduce)));
-    let scaled = pairs.filter_map(|((what, parameters, iterations, seconds), all_reduce)| {
-        let gradient_bytes = 4.0 * parameters()? as f64;
+    let scaled = pairs.filter_map(|((what, workload, iterations, seconds), all_reduce)| {
+        let parameters = |name| engine::workload(name)?.model.parameters().ok();
+        let gradient_bytes = 4.0 * workload.map_or(Some(INCEPTION_PARAMETERS), parameters)? as f64;
         let steps = seconds.map(|(devices, seconds)| (devices, seconds / iterations));
         let transport = Transport::of_steps(&steps, gradient_bytes, all_reduce)?;
         let (_, alone) = steps[0];
@@ -278,12 +270,11 @@ fn network(runs: &[TimedRun<'_>], name: &str, link: &Transport) -> Option<Scaled
     let own = || runs.iter().filter(|run| run.workload.workload == name);
     let of_one = || own().filter(|run| run.observed.is_none());
     let smallest = of_one().min_by_key(|run| run.batch)?;
-    let measured = alone(runs, name);
     let batch_sizes = of_one().map(|run| run.batch).collect::<BTreeSet<_>>().len();
     let gradients = 4.0 * smallest.workload.settings.parameters as f64;
     let observed = own().find_map(|run| run.observed).map(|observed| observed.exchanged);
     let model = ScalingModel {
-        compute: Compute::of(&measured)?,
+        compute: Compute::of(&alone(runs, name))?,
         exchanged: observed.unwrap_or(Exchanged { exchanges: 1.0, bytes: gradients }),
         transport: *link,
     };
@@ -360,8 +351,8 @@ fn milliseconds(seconds: f64) -> String {
 fn about(network: &ScaledNetwork) -> String {
     let ScaledNetwork { compute, exchanged, batch_sizes, .. } = network;
     let fixed = match batch_sizes {
-        1 => " (one batch size, so the fixed part is unknown)".to_owned(),
-        sizes => format!(" ({sizes} batch sizes)"),
+        1 => " (one batch size, so the fixed part is unknown)",
+        sizes => &format!(" ({sizes} batch sizes)"),
     };
     format!(
         "A step of n samples takes {} + n · {}{fixed}, and exchanges {:.2} MB in {:.0} message{}. Speed-ups are ratios \
@@ -408,9 +399,11 @@ fn table_of_scaled(network: &ScaledNetwork) -> TextTable {
 }
 
 fn table_of_published(rows: &[PublishedScaling]) -> TextTable {
-    let published: TextColumn<'_, PublishedStep> =
-        ("step\npublished", &|step| step.published_seconds.map(milliseconds));
-    let mut table = TextTable::of(&rows[0].steps, |step| counted(step.devices, "device"), &[published]);
+    let mut table = TextTable::of(
+        &rows[0].steps,
+        |step| counted(step.devices, "device"),
+        &[("step\npublished", &|step| step.published_seconds.map(milliseconds))],
+    );
     table.columns.extend(rows.iter().map(|row| {
         let cell = |step: &PublishedStep| {
             Some(format!("{} ({:.0} %)", milliseconds(step.model_seconds), 100.0 * step.model_efficiency))
@@ -436,11 +429,7 @@ mod tests {
                 let off = step.model_seconds / step.published_seconds.unwrap() - 1.0;
                 assert!(off.abs() < 0.08, "{} on {}: off by {off}", row.what, step.devices);
             }
-            assert!(
-                last.model_efficiency < row.steps[2].model_efficiency && last.model_efficiency > 0.5,
-                "{}",
-                row.what
-            );
+            assert!((0.5..row.steps[2].model_efficiency).contains(&last.model_efficiency), "{}", row.what);
         }
     }
 }

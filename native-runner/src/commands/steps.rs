@@ -147,11 +147,7 @@ pub(crate) fn show(report: &StepsReport) -> Result<(), Failure> {
     }
     let measured = entries(report).filter_map(|(.., entry)| Some((entry.backend, entry.outcome.measured()?)));
     show_burn(measured.map(|(backend, of)| (backend.to_owned(), of.variants.as_slice())), SCREEN)?;
-    let notes = notes(report);
-    if !notes.is_empty() {
-        SCREEN.line("")?;
-    }
-    notes.iter().try_for_each(|note| SCREEN.caution(note))
+    SCREEN.cautions(notes(report))
 }
 
 fn table(report: &StepsReport) -> TextTable {

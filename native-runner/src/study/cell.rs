@@ -50,7 +50,7 @@ impl CellSettings {
         if let Self::Run(run) = self { Some(run) } else { None }
     }
 
-    /// Returns the same settings for every seed, for one row of a table.
+    /// Returns the same settings for every seed.
     pub(crate) fn without_seed(&self) -> Self {
         let mut settings = self.clone();
         if let Self::Run(run) = &mut settings {

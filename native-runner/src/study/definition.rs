@@ -227,7 +227,7 @@ impl WorkloadName {
 
 impl<'de> Deserialize<'de> for WorkloadName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(NameOfWorkload).map(Self)
+        deserializer.deserialize_str(NameOfWorkload)
     }
 }
 
@@ -265,16 +265,16 @@ fn backend_names(_: &mut SchemaGenerator) -> Schema {
 struct NameOfWorkload;
 
 impl Visitor<'_> for NameOfWorkload {
-    type Value = String;
+    type Value = WorkloadName;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the name of a workload, or of its file")
     }
 
-    fn visit_str<E: Error>(self, name: &str) -> Result<String, E> {
+    fn visit_str<E: Error>(self, name: &str) -> Result<WorkloadName, E> {
         let known = WorkloadName::known();
         if known.contains(&name) || is_file_name(name) {
-            return Ok(name.to_owned());
+            return Ok(WorkloadName(name.to_owned()));
         }
         Err(E::custom(format_args!(
             "there is no workload named `{name}`; available: {}; the name of a file must end in .toml or .json{}",
@@ -341,8 +341,9 @@ pub(crate) const STUDIES: &[(&str, &str)] = &[
 mod tests {
     use std::collections::BTreeSet;
 
+    use results::RunSpec;
+
     use super::*;
-    use crate::study::cell::RunSettings;
     use crate::study::folder::StudyPlan;
     use crate::study::matrix::Host;
 
@@ -364,7 +365,7 @@ mod tests {
             let error = StudyDefinition::parse(&format!("{SMALL}{line}\n")).unwrap_err();
             assert!(error.contains(place) && error.contains(part), "{line}:\n{error}");
         }
-        let error = StudyDefinition::parse("title = \"t\"\n[[matrix]]\nworkloads = [\"no-such-net\"]\n").unwrap_err();
+        let error = StudyDefinition::parse(&SMALL.replace("keras-mnist-mlp", "no-such-net")).unwrap_err();
         assert!(error.contains("line 3, column 14") && error.contains("keras-mnist-mlp"), "{error}");
     }
 
@@ -424,10 +425,8 @@ mod tests {
     #[test]
     fn every_study_file_has_a_description_and_cells() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("studies");
-        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let files: BTreeSet<String> =
-            files.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
-        assert_eq!(files, STUDIES.iter().map(|(name, _)| (*name).to_owned()).collect());
+        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert_eq!(files.collect::<BTreeSet<_>>(), STUDIES.iter().map(|(name, _)| format!("{name}.toml")).collect());
         assert!(STUDIES.iter().all(|(name, _)| plan(name).cells.len() > 1));
         assert_eq!(plan("kernels").cells.len(), KernelSuite::ALL.len());
     }
@@ -435,16 +434,18 @@ mod tests {
     /// Batch sizes, learning rates, lengths and devices as in `published_results.json`.
     #[test]
     fn studies_have_the_rows_of_the_published_tables() {
-        let cells = |study: &str| -> Vec<RunSettings> {
-            plan(study).cells.iter().filter_map(|cell| cell.settings.run().cloned()).collect()
+        let cells = |study: &str| -> Vec<RunSpec> {
+            plan(study).cells.iter().map(|cell| cell.settings.run().unwrap().spec.clone()).collect()
         };
         let of = |study: &str, workload: &str| {
-            cells(study).into_iter().filter(|of| of.workload() == workload).collect::<Vec<_>>()
+            let mut specs = cells(study);
+            specs.retain(|spec| spec.workloads == [workload]);
+            specs
         };
         for (workload, rows) in [("tensorflow", 9), ("caffe", 9), ("torch", 9), ("theano", 7)] {
             assert_eq!(of("gtdl-combined", &format!("{workload}-mnist")).len(), rows, "{workload}");
         }
-        let text = |RunSettings { spec, .. }: &RunSettings| {
+        let text = |spec: &RunSpec| {
             format!("{:?} {:?} {}", spec.batch_size.unwrap(), spec.learning_rate.unwrap(), spec.length.unwrap())
         };
         let texts: Vec<String> = cells("gtdl-combined").iter().map(text).collect();
@@ -457,8 +458,7 @@ mod tests {
             ("torch-mnist", &[10, 100, 1000, 10_000]),
             ("theano-mnist", &[50, 500, 5000]),
         ] {
-            let found: BTreeSet<u32> =
-                of("gtdl-batch-size", workload).iter().filter_map(|of| of.spec.batch_size).collect();
+            let found: BTreeSet<u32> = of("gtdl-batch-size", workload).iter().filter_map(|of| of.batch_size).collect();
             assert!(found.iter().eq(sizes), "{workload}: {found:?}");
         }
         assert_eq!(cells("gtdl-batch-size").len(), 4 + 2 + 4 + 2 + 4 + 3);
@@ -466,18 +466,17 @@ mod tests {
             ("caffe-mnist", [(1, 64), (2, 64), (2, 128), (4, 64), (4, 256)]),
             ("caffe-cifar10", [(1, 100), (2, 100), (2, 200), (4, 100), (4, 400)]),
         ] {
-            let cells = of("gtdl-devices", workload).into_iter();
-            let found: BTreeSet<_> =
-                cells.map(|of| (of.spec.devices.unwrap().get(), of.spec.batch_size.unwrap())).collect();
-            assert_eq!(found, BTreeSet::from(batches));
+            let found = of("gtdl-devices", workload).into_iter();
+            let found = found.map(|of| (of.devices.unwrap().get(), of.batch_size.unwrap()));
+            assert_eq!(found.collect::<BTreeSet<_>>(), BTreeSet::from(batches));
         }
         let mut modes: BTreeMap<(String, Option<u32>), BTreeSet<InputMode>> = BTreeMap::new();
-        for RunSettings { spec, .. } in cells("input-pipeline") {
+        for spec in cells("input-pipeline") {
             modes.entry((spec.workloads[0].clone(), spec.batch_size)).or_default().extend(spec.input);
         }
         assert!(modes.len() == 3 && modes.values().all(|of| of.iter().eq(&InputMode::ALL)), "{modes:?}");
         // All defaults, and each combination of frameworks.
-        let batch_sizes: Vec<Option<u32>> = cells("gtdl-baseline").iter().map(|cell| cell.spec.batch_size).collect();
-        assert_eq!((batch_sizes.len(), batch_sizes.iter().filter(|size| size.is_none()).count()), (16, 8));
+        let baseline = cells("gtdl-baseline");
+        assert_eq!((baseline.len(), baseline.iter().filter(|spec| spec.batch_size.is_none()).count()), (16, 8));
     }
 }

@@ -53,15 +53,18 @@ impl Folder {
         Ok(Self { path: path.to_owned(), begun: begun.unwrap_or_else(|| plan.clone()), _lock: lock })
     }
 
-    /// Lists reasons why new cells may differ from earlier ones: another version of the program, another processor.
+    /// Lists reasons why new cells may differ from earlier ones.
     pub(crate) fn changes(&self, plan: &StudyPlan) -> Vec<String> {
         let program = |plan: &StudyPlan| format!("{} ({})", plan.provenance.engine_version, plan.provenance.commit);
         let processor = |plan: &StudyPlan| plan.processor.clone().unwrap_or_else(|| "an unnamed processor".to_owned());
-        let differ = |what: &str, now: String, then: String| {
-            (now != then).then(|| format!("{what} is now {now}, but was {then} when the folder was created"))
-        };
-        let program = differ("this program's version", program(plan), program(&self.begun));
-        program.into_iter().chain(differ("the processor", processor(plan), processor(&self.begun))).collect()
+        let facts = [
+            ("this program's version", program(plan), program(&self.begun)),
+            ("the processor", processor(plan), processor(&self.begun)),
+        ];
+        let changed = facts.into_iter().filter(|(_, now, then)| now != then);
+        changed
+            .map(|(what, now, then)| format!("{what} is now {now}, but was {then} when the folder was created"))
+            .collect()
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -83,11 +86,8 @@ impl Folder {
     }
 
     pub(crate) fn plan(path: &Path) -> Result<Option<StudyPlan>, Failure> {
-        read_document(
-            &path.join(PLAN),
-            |plan: &StudyPlan| plan.schema_version,
-            |reason| format!("is not a valid plan of a study: {reason}"),
-        )
+        let unusable = |reason: &str| format!("is not a valid plan of a study: {reason}");
+        read_document(&path.join(PLAN), |plan: &StudyPlan| plan.schema_version, unusable)
     }
 
     pub(crate) fn read(path: &Path, plan: &StudyPlan) -> Result<Vec<FinishedCell>, Failure> {
@@ -100,13 +100,9 @@ fn file_of(path: &Path, id: &str) -> PathBuf {
 }
 
 fn cells_of(path: &Path, plan: &StudyPlan) -> Result<Vec<FinishedCell>, Failure> {
-    let cells = plan.cells.iter().map(|cell| {
-        read_document(
-            &file_of(path, &cell.id),
-            |finished: &FinishedCell| finished.schema_version,
-            |reason| format!("is not a valid file of a cell ({reason}); remove it to run the cell again"),
-        )
-    });
+    let unusable = |reason: &str| format!("is not a valid file of a cell ({reason}); remove it to run the cell again");
+    let version = |finished: &FinishedCell| finished.schema_version;
+    let cells = plan.cells.iter().map(|cell| read_document(&file_of(path, &cell.id), version, unusable));
     cells.filter_map(Result::transpose).collect()
 }
 
@@ -201,10 +197,9 @@ impl StudyPlan {
             let files = plan.cells.iter().filter_map(|cell| cell.settings.run()?.file.clone());
             files.map(|file| (file.path, file.sha256)).collect()
         };
-        let then = files(begun);
-        let now = files(self).into_iter();
-        let changed = now.filter(|(path, sha256)| then.get(path).is_some_and(|before| before != sha256));
-        found.extend(changed.map(|(path, _)| format!("{} has changed since the folder was created", path.display())));
+        let (then, mut now) = (files(begun), files(self));
+        now.retain(|path, sha256| then.get(path).is_some_and(|before| before != sha256));
+        found.extend(now.keys().map(|path| format!("{} has changed since the folder was created", path.display())));
         let lacking = |plan: &Self, other: &Self| {
             let is_new = |cell: &&StudyCell| other.cells.iter().all(|of| of.id != cell.id);
             plan.cells.iter().filter(is_new).count()
@@ -251,14 +246,10 @@ fn short(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
         Value::Array(values) if values.iter().any(Value::is_object) => format!("{} entries", values.len()),
-        value => {
-            let text = value.to_string();
-            if text.chars().count() <= MAX_LENGTH {
-                text
-            } else {
-                text.chars().take(MAX_LENGTH).chain(['…']).collect()
-            }
-        }
+        value => match value.to_string() {
+            text if text.chars().count() <= MAX_LENGTH => text,
+            text => text.chars().take(MAX_LENGTH).chain(['…']).collect(),
+        },
     }
 }
 
@@ -340,16 +331,16 @@ impl CellEnding {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Attempt {
-    pub(crate) number: usize,
-    pub(crate) scale: f64,
-    pub(crate) started_unix_seconds: f64,
-    pub(crate) attempts: u32,
-}
-
 impl FinishedCell {
-    pub(crate) fn of(cell: &StudyCell, arguments: Vec<String>, attempt: Attempt, ended: Ended) -> Self {
+    /// Returns the cell at position `number` of the plan, from 1, after attempt `attempts`.
+    pub(crate) fn of(
+        plan: &StudyPlan,
+        number: usize,
+        arguments: Vec<String>,
+        (started_unix_seconds, attempts): (f64, u32),
+        ended: Ended,
+    ) -> Self {
+        let cell = &plan.cells[number - 1];
         let record = match cell.settings {
             CellSettings::Run(_) => serde_json::from_str(&ended.stdout).ok().map(CellRecord::Run),
             CellSettings::Kernels(_) => serde_json::from_str(&ended.stdout).ok().map(CellRecord::Kernels),
@@ -371,19 +362,19 @@ impl FinishedCell {
         Self {
             schema_version: SCHEMA_VERSION,
             id: cell.id.clone(),
-            number: attempt.number,
+            number,
             settings: cell.settings.clone(),
             full_limit: cell.full_limit,
-            scale: attempt.scale,
+            scale: plan.scale,
             arguments,
             ending,
             reason,
             exit_status,
             signal,
             last_lines: if ending == CellEnding::Completed { Vec::new() } else { ended.last_lines },
-            started_unix_seconds: attempt.started_unix_seconds,
+            started_unix_seconds,
             seconds: ended.seconds,
-            attempts: attempt.attempts,
+            attempts,
             record,
             uploads: Vec::new(),
         }
@@ -423,13 +414,12 @@ fn workload_ending(workload: &WorkloadRecord) -> (CellEnding, Option<String>) {
 fn kernels_ending(record: &KernelRecord) -> (CellEnding, Option<String>) {
     let report = &record.report;
     let wrong = figures::wrong(report);
-    let is_measured =
-        report.peaks.iter().next().is_some() || report.entries.iter().any(|of| of.outcome.measured().is_some());
+    let measured = report.entries.iter().any(|of| of.outcome.measured().is_some());
     if !wrong.is_empty() {
         (CellEnding::Incorrect, Some(wrong.join("; ")))
     } else if report.cancelled {
         (CellEnding::Failed, Some("it was cancelled from outside".to_owned()))
-    } else if !is_measured {
+    } else if !measured && report.peaks.iter().next().is_none() {
         (CellEnding::NotTrained, Some("nothing could be measured".to_owned()))
     } else {
         (CellEnding::Completed, None)
@@ -438,32 +428,27 @@ fn kernels_ending(record: &KernelRecord) -> (CellEnding, Option<String>) {
 
 #[cfg(test)]
 mod tests {
-    use results::kernels::KernelSuite;
-
     use super::*;
-    use crate::child::{Ended, How};
-    use crate::study::cell::tests::kernel_settings;
-    use crate::study::definition::StudyDefinition;
-    use crate::study::matrix::Host;
 
     fn plan_for(lines: &str, scale: f64, cores: u16) -> StudyPlan {
-        let text = format!("title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\n{lines}");
-        StudyPlan::new("t", StudyDefinition::parse(&text).unwrap(), scale, Host { cores, has_remote: false }).unwrap()
+        let definition = StudyDefinition::parse(&format!("title = \"t\"\n{lines}")).unwrap();
+        StudyPlan::new("t", definition, scale, Host { cores, has_remote: false }).unwrap()
     }
+
+    const MATRIX: &str = "[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]";
 
     fn plan(seeds: &str) -> StudyPlan {
-        plan_for(&format!("seeds = {seeds}"), 1.0, 2)
+        plan_for(&format!("{MATRIX}\nseeds = {seeds}"), 1.0, 2)
     }
 
-    fn finish(cell: &StudyCell, code: i32, stdout: String) -> FinishedCell {
+    fn finish(plan: &StudyPlan, code: i32, stdout: String) -> FinishedCell {
         let how = How::Status { code: Some(code), signal: None };
         let ended = Ended { how, stdout, last_lines: Vec::new(), seconds: 1.0 };
-        let attempt = Attempt { number: 1, scale: 1.0, started_unix_seconds: 0.0, attempts: 1 };
-        FinishedCell::of(cell, Vec::new(), attempt, ended)
+        FinishedCell::of(plan, 1, Vec::new(), (0.0, 1), ended)
     }
 
     fn failed(plan: &StudyPlan) -> FinishedCell {
-        finish(&plan.cells[0], 1, String::new())
+        finish(plan, 1, String::new())
     }
 
     #[test]
@@ -519,8 +504,8 @@ mod tests {
 
     #[test]
     fn what_differs_is_named_with_both_values() {
-        let begun = plan_for("seeds = [1, 2]", 1.0, 4);
-        let other = plan_for("seeds = [1]\nbatch_sizes = [16]", 0.5, 4);
+        let begun = plan("[1, 2]");
+        let other = plan_for(&format!("{MATRIX}\nseeds = [1]\nbatch_sizes = [16]"), 0.5, 2);
         let expected = [
             "definition.matrix[0].batch_sizes: [16] here, nothing in the folder",
             "definition.matrix[0].seeds: [1] here, [1,2] in the folder",
@@ -528,8 +513,8 @@ mod tests {
         ];
         assert_eq!(other.differences(&begun), expected);
         // Another machine has other thread counts.
-        let threads = "backends = [\"burn-flex\"]\nthreads = \"1..all\"";
-        let found = plan_for(threads, 1.0, 2).differences(&plan_for(threads, 1.0, 4));
+        let threads = format!("{MATRIX}\nbackends = [\"burn-flex\"]\nthreads = \"1..all\"");
+        let found = plan_for(&threads, 1.0, 2).differences(&plan_for(&threads, 1.0, 4));
         assert!(found.len() == 1 && found[0].contains("lacks 1 of the plan's cells"), "{found:?}");
     }
 
@@ -545,7 +530,7 @@ mod tests {
                 "wall_seconds": 1.0, "client": {{"kind": "native", "name": "native-runner", "version": "1",
                 "operating_system": "Linux", "logical_processors": 2}}}}}}"#
             );
-            finish(&StudyCell::new(CellSettings::Kernels(kernel_settings(KernelSuite::Gemm)), None), 0, stdout)
+            finish(&plan_for("[[kernels]]\nsuites = [\"gemm\"]", 1.0, 2), 0, stdout)
         };
         let measured = r#""outcome": "measured", "flops_per_second": 1e9, "peak_flops_per_second": null,
             "peak_share": null, "timing": {"seconds": 1.0, "seconds_lowest": 1.0, "seconds_highest": 1.0, "windows": []}"#;

@@ -48,7 +48,6 @@ fn expand_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Host) 
             "`layouts` works only with external programs, but its backends are all built in and have one layout each";
         return Err(text.to_owned());
     }
-    let devices = own_or(&matrix.devices, NonZero::<u32>::from);
     let mut cells: Vec<RunSettings> = matrix.workloads.iter().map(workload_settings).collect::<Result<_, _>>()?;
     cells = vary(&cells, &own_or(&matrix.batch_sizes, NonZero::get), |cell, size| cell.spec.batch_size = size);
     cells = vary(&cells, &own_or(&matrix.limits, |length| length), |cell, length| cell.spec.length = length);
@@ -59,6 +58,7 @@ fn expand_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Host) 
         cell.spec.adapter = if devices_of(&cell.spec.backend) != Devices::Given { adapter } else { ANY.to_owned() };
     });
     cells = vary(&cells, &threads, |cell, count| cell.spec.threads = count.filter(|_| cell.spec.backend == BURN_FLEX));
+    let devices = own_or(&matrix.devices, NonZero::<u32>::from);
     cells = vary(&cells, &devices, |cell, count| cell.spec.devices = count.filter(|_| cell.spec.backend == WGSL));
     let inputs = own_or(&matrix.inputs, |mode| mode);
     cells = vary(&cells, &inputs, |cell, mode| cell.spec.input = mode.filter(|_| cell.spec.backend == WGSL));
@@ -71,25 +71,22 @@ fn expand_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Host) 
 
 /// Returns a cell with only its workload set.
 fn workload_settings(WorkloadName(name): &WorkloadName) -> Result<RunSettings, String> {
-    let (workload, file) = if workload_file::is_file_name(name) {
-        let path = PathBuf::from(name);
-        let (own, sha256) = workload_file::load_with_digest(&path).map_err(|failure| failure.to_string())?;
-        (own.name.to_owned(), Some(WorkloadFile { path, sha256 }))
-    } else {
-        (name.clone(), None)
-    };
-    Ok(RunSettings::new(workload, file))
+    if !workload_file::is_file_name(name) {
+        return Ok(RunSettings::new(name.clone(), None));
+    }
+    let path = PathBuf::from(name);
+    let (own, sha256) = workload_file::load_with_digest(&path).map_err(|failure| failure.to_string())?;
+    Ok(RunSettings::new(own.name.to_owned(), Some(WorkloadFile { path, sha256 })))
 }
 
 fn vary<T: Clone>(cells: &[RunSettings], values: &[T], set: impl Fn(&mut RunSettings, T)) -> Vec<RunSettings> {
-    let varied = cells.iter().flat_map(|cell| {
-        values.iter().map(|value| {
-            let mut cell = cell.clone();
-            set(&mut cell, value.clone());
-            cell
-        })
-    });
-    varied.collect()
+    let mut varied = Vec::new();
+    for (cell, value) in cells.iter().flat_map(|cell| values.iter().map(move |value| (cell, value))) {
+        let mut cell = cell.clone();
+        set(&mut cell, value.clone());
+        varied.push(cell);
+    }
+    varied
 }
 
 /// Returns the values, or a single `None` for the workload's default.
@@ -206,61 +203,35 @@ mod tests {
     const CAFFE: &str = "[[matrix]]\nworkloads = [\"caffe-mnist\"]\n";
 
     #[test]
-    fn threads_double_up_to_all_cores() {
-        let text = format!("{CAFFE}backends = [\"burn-flex\", \"reference\"]\nthreads = \"1..all\"\n");
-        let cells = expand(&text, 1.0).unwrap();
-        let threads: Vec<_> = cells.iter().map(|cell| run(cell).threads.map(NonZero::get)).collect();
-        assert_eq!(threads, [Some(1), Some(2), Some(4), Some(6), None]);
-    }
-
-    #[test]
     fn all_excludes_the_reference_and_unnamed_remote_devices() {
-        let names = |machine| -> Vec<String> {
-            let cells = cells(&parsed(&format!("{CAFFE}backends = [\"all\"]\n")), 1.0, machine).unwrap_or_default();
-            cells.iter().map(|cell| run(cell).backend.clone()).collect()
+        let matrix = "backends = [\"all\"]\nadapters = [\"cpu\"]\n";
+        let text = format!("[programs]\nmine = \"python3 mine.py\"\n{CAFFE}{matrix}");
+        let runs = |machine| -> Vec<RunSpec> {
+            cells(&parsed(&text), 1.0, machine).unwrap().iter().map(|cell| run(cell).clone()).collect()
         };
-        let (without, with) = (names(MACHINE), names(Host { has_remote: true, ..MACHINE }));
-        assert_eq!(with.len(), BACKENDS.len() - 1);
-        assert_eq!(without.len(), with.len() - has_remote());
-        assert!(!with.contains(&REFERENCE.to_owned()));
-    }
-
-    #[test]
-    fn all_includes_external_programs_without_an_adapter() {
-        let text =
-            format!("[programs]\nmine = \"python3 mine.py\"\n{CAFFE}backends = [\"all\"]\nadapters = [\"cpu\"]\n");
-        let cells = expand(&text, 1.0).unwrap();
-        let mine: Vec<&RunSpec> = cells.iter().map(run).filter(|settings| settings.backend == "mine").collect();
-        assert_eq!(mine.iter().map(|settings| settings.adapter.as_str()).collect::<Vec<_>>(), [ANY]);
-        assert_eq!(cells.iter().filter(|cell| run(cell).backend != "mine").count(), BACKENDS.len() - 1 - has_remote());
-    }
-
-    fn has_remote() -> usize {
-        usize::from(BACKENDS.iter().any(|backend| backend.name == BURN_REMOTE))
+        let (without, with) = (runs(MACHINE), runs(Host { has_remote: true, ..MACHINE }));
+        assert_eq!(with.len(), BACKENDS.len());
+        let has_remote = BACKENDS.iter().any(|backend| backend.name == BURN_REMOTE);
+        assert_eq!(without.len(), with.len() - usize::from(has_remote));
+        assert!(with.iter().all(|run| run.backend != REFERENCE));
+        // A program has no adapter.
+        assert!(without.iter().any(|run| run.backend == "mine" && run.adapter == ANY));
     }
 
     #[test]
     fn setting_of_some_back_ends_varies_only_their_cells() {
         let mine = "[programs]\nmine = \"python3 mine.py\"\n";
-        let cases = [
-            (
-                "",
-                "[\"wgsl\", \"reference\"]\nadapters = [\"discrete\", \"cpu\"]",
-                "adapter",
-                "discrete, cpu, any adapter",
-            ),
-            ("", "[\"wgsl\", \"burn-flex\"]\ndevices = [1, 2]", "devices", "1 device, 2 devices, own devices"),
-            (
-                "",
-                "[\"wgsl\", \"burn-flex\"]\ninputs = [\"resident\", \"stream\"]",
-                "input",
-                "input resident, input stream, input own",
-            ),
-            (mine, "[\"mine\", \"wgsl\"]\nlayouts = [\"nhwc\", \"nchw\"]", "layout", "nhwc, nchw, own layout"),
-        ];
-        for (programs, lines, name, expected) in cases {
+        for (one, lines, name, expected) in [
+            ("wgsl", "adapters = [\"discrete\", \"cpu\"]", "adapter", "discrete, cpu, any adapter"),
+            ("wgsl", "devices = [1, 2]", "devices", "1 device, 2 devices, own devices"),
+            ("wgsl", "inputs = [\"resident\", \"stream\"]", "input", "input resident, input stream, input own"),
+            // Doublings, and all cores.
+            ("burn-flex", "threads = \"1..all\"", "threads", "1 thread, 2 threads, 4 threads, 6 threads, own threads"),
+            ("mine", "layouts = [\"nhwc\", \"nchw\"]", "layout", "nhwc, nchw, own layout"),
+        ] {
             let axis = AXES.iter().find(|axis| axis.name == name).unwrap();
-            let cells = expand(&format!("{programs}{CAFFE}backends = {lines}\n"), 1.0).unwrap();
+            let text = format!("{mine}{CAFFE}backends = [\"{one}\", \"reference\"]\n{lines}\n");
+            let cells = expand(&text, 1.0).unwrap();
             let texts: Vec<String> = cells.iter().map(|cell| axis.text(&cell.settings)).collect();
             assert_eq!(texts.join(", "), expected);
         }

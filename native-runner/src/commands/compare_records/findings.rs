@@ -10,9 +10,9 @@ use results::regression::{
 use view::table::{Sheet, SheetCell};
 
 use crate::commands::compare_records::selection::{RecordGroup, join_commits};
-use crate::export::{NoteMark, ReportNote, ReportSection, TextReport};
+use crate::export::{ReportNote, ReportSection, TextReport};
 use crate::figures::figure;
-use crate::screen::{NONE, TableColumn, TextColumn, TextTable};
+use crate::screen::{NONE, NoteMark, TableColumn, TextColumn, TextTable};
 
 pub(crate) struct ComparedSides<'a> {
     pub(crate) baseline: &'a RecordGroup,
@@ -23,28 +23,27 @@ pub(crate) struct ComparedSides<'a> {
 pub(crate) fn report(compared: &[ComparedSides<'_>], notes: &[String]) -> TextReport {
     let mut sections: Vec<ReportSection> = compared.iter().flat_map(sections).collect();
     if let Some(first) = sections.first_mut() {
-        let chosen = notes.iter().map(|text| ReportNote { mark: NoteMark::Plain, text: text.clone() });
-        first.notes.splice(0..0, chosen);
+        first.notes.splice(0..0, notes.iter().map(|text| (NoteMark::Plain, text.clone())));
     }
     TextReport { headline: headline(compared), sections, sheet: build_sheet(compared) }
 }
 
 fn headline(compared: &[ComparedSides<'_>]) -> ReportNote {
-    let lines = || compared.iter().flat_map(|of| of.regressions.lines.iter().map(move |line| (&of.regressions, line)));
-    let failing = lines().filter(|(of, line)| line.verdict.fails(&of.rules)).count();
+    let is_failing = compared.iter().any(|of| of.regressions.failures().next().is_some());
+    let verdicts = || {
+        let lines = compared.iter().flat_map(|of| of.regressions.lines.iter().map(move |line| (of, &line.verdict)));
+        lines.filter(|(of, verdict)| verdict.is_told() || verdict.fails(&of.regressions.rules))
+    };
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, line) in lines().filter(|(of, line)| line.verdict.is_told() || line.verdict.fails(&of.rules)) {
-        *counts.entry(line.verdict.words()).or_default() += 1;
-    }
-    let total: usize = counts.values().sum();
+    verdicts().for_each(|(_, verdict)| *counts.entry(verdict.words()).or_default() += 1);
     let counts: Vec<String> = counts.iter().map(|(words, count)| format!("{count} {words}")).collect();
-    let counts = format!("{total} compared: {}", counts.join(", "));
+    let counts = format!("{} compared: {}", verdicts().count(), counts.join(", "));
     let rules = compared.first().map(|of| of.regressions.rules).unwrap_or_default();
-    let is_open = lines()
-        .any(|(_, line)| matches!(line.verdict, RegressionVerdict::PerhapsSlower | RegressionVerdict::Undecided));
-    let is_slower = lines().any(|(_, line)| line.verdict == RegressionVerdict::Slower);
+    let is_open = verdicts()
+        .any(|(_, verdict)| matches!(verdict, RegressionVerdict::PerhapsSlower | RegressionVerdict::Undecided));
+    let is_slower = verdicts().any(|(_, verdict)| *verdict == RegressionVerdict::Slower);
     let (mark, text) = match rules.fail_if_slower.map(percent_details) {
-        _ if failing > 0 => (NoteMark::Bad, "A regression. ".to_owned()),
+        _ if is_failing => (NoteMark::Bad, "A regression. ".to_owned()),
         Some(limit) if is_open => {
             (NoteMark::Open, format!("No regression is certain, but a loss of more than {limit} is not excluded. "))
         }
@@ -53,7 +52,7 @@ fn headline(compared: &[ComparedSides<'_>]) -> ReportNote {
         None if is_open => (NoteMark::Open, String::new()),
         None => (NoteMark::Good, String::new()),
     };
-    ReportNote { mark, text: format!("{text}{counts}.") }
+    (mark, format!("{text}{counts}."))
 }
 
 fn sections(of: &ComparedSides<'_>) -> Vec<ReportSection> {
@@ -63,14 +62,13 @@ fn sections(of: &ComparedSides<'_>) -> Vec<ReportSection> {
     let shown: Vec<(&Line, &String)> =
         lines().filter(|(line, _)| line.verdict.is_told() || line.throughput.is_some()).collect();
     let mismatches = regressions.mismatches.iter();
-    let mut notes: Vec<ReportNote> = mismatches
-        .map(|mismatch| ReportNote { mark: NoteMark::Careful, text: format!("Not fully comparable: {mismatch}.") })
-        .collect();
+    let mismatches = mismatches.map(|mismatch| (NoteMark::Careful, format!("Not fully comparable: {mismatch}.")));
+    let mut notes: Vec<ReportNote> = mismatches.collect();
     notes.extend(lines().flat_map(|(line, name)| self::notes(line, name, &regressions.rules)));
     if regressions.lines.iter().any(|line| line.throughput.is_some() && runs(line) == Some([1, 1])) {
         let text = "With a single run per side, the interval only covers the windows within a run, which vary less \
                     than separate runs do; make three to five runs a side, alternating between the sides.";
-        notes.push(ReportNote { mark: NoteMark::Plain, text: text.to_owned() });
+        notes.push((NoteMark::Plain, text.to_owned()));
     }
     let mut sections = vec![ReportSection {
         title: format!("{} against {}", of.candidate.name, of.baseline.name),
@@ -181,10 +179,7 @@ fn others(lines: &[(&Line, &String)]) -> TextTable {
 fn surroundings(regressions: &Regressions) -> Option<ReportSection> {
     let notes = regressions.differences.iter().map(|difference| {
         let values: Vec<&str> = difference.values.iter().map(|value| value.as_deref().unwrap_or(NONE)).collect();
-        ReportNote {
-            mark: NoteMark::Plain,
-            text: format!("{}: {}", difference.what.replace('_', " "), values.join(" → ")),
-        }
+        (NoteMark::Plain, format!("{}: {}", difference.what.replace('_', " "), values.join(" → ")))
     });
     let notes: Vec<ReportNote> = notes.collect();
     (!notes.is_empty()).then(|| ReportSection {
@@ -279,61 +274,43 @@ pub(crate) fn reason(line: &Line) -> String {
 }
 
 fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<ReportNote> {
-    let mut notes = Vec::new();
-    let mut add = |mark, text: String| notes.push(ReportNote { mark, text: format!("{name}: {text}") });
-    let tolerance = rules.fail_if_slower.map(percent_details);
-    match &line.verdict {
-        RegressionVerdict::Faster | RegressionVerdict::Tied => {}
+    let limit = rules.fail_if_slower.map(percent_details).unwrap_or_default();
+    let verdict = match &line.verdict {
+        RegressionVerdict::Faster | RegressionVerdict::Tied => None,
         RegressionVerdict::Undecided => {
-            let text = format!("{}; make more or longer runs on each side to decide.", reason(line));
-            add(NoteMark::Open, text);
+            Some((NoteMark::Open, "; make more or longer runs on each side to decide".to_owned()))
         }
-        verdict if verdict.fails(rules) => add(NoteMark::Bad, format!("{}.", reason(line))),
+        verdict if verdict.fails(rules) => Some((NoteMark::Bad, String::new())),
         RegressionVerdict::PerhapsSlower => {
-            let limit = tolerance.unwrap_or_default();
-            let text = format!("{}; a loss of more than {limit} can be neither shown nor excluded.", reason(line));
-            add(NoteMark::Open, text);
+            Some((NoteMark::Open, format!("; a loss of more than {limit} can be neither shown nor excluded")))
         }
-        RegressionVerdict::SlightlySlower => {
-            let limit = tolerance.unwrap_or_default();
-            add(NoteMark::Careful, format!("{}, within the allowed loss of {limit}.", reason(line)));
-        }
-        RegressionVerdict::Slower | RegressionVerdict::Broken { .. } | RegressionVerdict::Untold { .. } => {
-            add(NoteMark::Careful, format!("{}.", reason(line)))
-        }
+        RegressionVerdict::SlightlySlower => Some((NoteMark::Careful, format!(", within the allowed loss of {limit}"))),
         RegressionVerdict::OnlyInBaseline | RegressionVerdict::OnlyInCandidate => {
-            add(NoteMark::Plain, format!("{}.", reason(line)))
+            Some((NoteMark::Plain, String::new()))
         }
-    }
-    for (side, whose) in [(&line.baseline, "baseline"), (&line.candidate, "candidate")] {
-        for text in side.iter().flat_map(|side| about_side(side, whose)) {
-            add(NoteMark::Careful, text);
-        }
-    }
+        _ => Some((NoteMark::Careful, String::new())),
+    };
+    let verdict = verdict.map(|(mark, end)| (mark, format!("{}{end}.", reason(line))));
+    let sides = [(&line.baseline, "baseline"), (&line.candidate, "candidate")].into_iter();
+    let sides = sides.flat_map(|(side, whose)| side.iter().flat_map(move |side| about_side(side, whose)));
     let changes = QUANTITIES.iter().zip(&line.changes);
     let changes =
         changes.filter_map(|(quantity, change)| Some((NoteMark::Careful, describe_change(quantity, change)?)));
     let variants = variants(line).map(|text| (NoteMark::Plain, text));
-    for (mark, text) in accuracy(line).into_iter().chain(target(line)).chain(changes).chain(variants) {
-        add(mark, text);
-    }
-    notes
+    let notes = verdict.into_iter().chain(sides).chain(accuracy(line)).chain(target(line));
+    notes.chain(changes).chain(variants).map(|(mark, text)| (mark, format!("{name}: {text}"))).collect()
 }
 
-fn about_side(side: &Side, whose: &str) -> Vec<String> {
+fn about_side(side: &Side, whose: &str) -> impl Iterator<Item = ReportNote> {
     let Side { runs, completed, unsteady, .. } = side;
-    let mut texts = Vec::new();
-    if *unsteady > 0 {
-        texts
-            .push(format!("{unsteady} of {completed} runs of the {whose} did not settle, so their speed is unsteady."));
-    }
-    if completed < runs && side.trouble().is_none() {
-        texts.push(format!("{} of {runs} runs of the {whose} were cancelled and do not count.", runs - completed));
-    }
-    texts
+    let unsteady = (*unsteady > 0)
+        .then(|| format!("{unsteady} of {completed} runs of the {whose} did not settle, so their speed is unsteady."));
+    let cancelled = (completed < runs && side.trouble().is_none())
+        .then(|| format!("{} of {runs} runs of the {whose} were cancelled and do not count.", runs - completed));
+    unsteady.into_iter().chain(cancelled).map(|text| (NoteMark::Careful, text))
 }
 
-fn accuracy(line: &Line) -> Option<(NoteMark, String)> {
+fn accuracy(line: &Line) -> Option<ReportNote> {
     let accuracy = line.accuracy.as_ref()?;
     let shares = format!("{:.2} % against {:.2} %", accuracy.candidate * 100.0, accuracy.baseline * 100.0);
     let points = |share: f64| format!("{:.2} points", share.abs() * 100.0);
@@ -358,7 +335,7 @@ fn accuracy(line: &Line) -> Option<(NoteMark, String)> {
     Some((mark, format!("the accuracy is {how}, {shares}: {difference} {explained}.")))
 }
 
-fn target(line: &Line) -> Option<(NoteMark, String)> {
+fn target(line: &Line) -> Option<ReportNote> {
     let (before, after) = (line.baseline.as_ref()?, line.candidate.as_ref()?);
     let always = |side: &Side| side.reached_target == side.completed;
     if before.completed == 0 || after.completed == 0 || always(before) == always(after) {

@@ -8,6 +8,7 @@ use engine::Workload;
 use results::kernels::KernelSummary;
 use results::{InputMode, RunRecord, Summary};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::child::Child;
 use crate::commands::study::arguments::{
@@ -22,7 +23,7 @@ use crate::machine::provenance;
 use crate::progress::{Interrupt, StudyProgress};
 use crate::screen::Screen;
 use crate::study::cell::{RunSettings, StudyCell};
-use crate::study::folder::{Attempt, CellEnding, FinishedCell, Folder, StudyPlan, Uploaded, find_finished};
+use crate::study::folder::{CellEnding, FinishedCell, Folder, StudyPlan, Uploaded, find_finished};
 
 const STAYS_HERE: &str = "Nothing will be uploaded, because leaderboards rank only runs of networks. Results of \
                           kernels stay in the files of their cells.\n";
@@ -87,17 +88,16 @@ fn introduce(plan: &StudyPlan, folder: &Folder, asked: usize, missing: usize) ->
     for (name, text) in [("repeats", &plan.definition.repeats), ("differs", &plan.definition.differs)] {
         text.as_ref().map_or(Ok(()), |text| labelled(name, text.trim()))?;
     }
-    if plan.scale < 1.0 {
-        labelled(
-            "scale",
-            &if plan.is_of_kernels() {
-                format!("every entry has {} of its seconds: fewer windows, and slow entries are skipped", plan.scale)
-            } else {
-                format!("every cell is shortened to {} of its length, so none is standard", plan.scale)
-            },
-        )?;
+    let scale = plan.scale;
+    if scale < 1.0 {
+        let text = if plan.is_of_kernels() {
+            format!("every entry has {scale} of its seconds: fewer windows, and slow entries are skipped")
+        } else {
+            format!("every cell is shortened to {scale} of its length, so none is standard")
+        };
+        labelled("scale", &text)?;
     }
-    let kept = if missing == asked { String::new() } else { format!(", {} of them already finished", asked - missing) };
+    let kept = if missing == asked { "" } else { &format!(", {} of them already finished", asked - missing) };
     labelled("cells", &format!("{asked}, shuffled with seed {}{kept}", plan.definition.order_seed))?;
     labelled("folder", &folder.path().display().to_string())?;
     for change in folder.changes(plan) {
@@ -123,15 +123,14 @@ fn run_cells(
         cell.settings.run().map(RunSettings::network).transpose().map_err(Failure::Usage)?;
         progress.begin(number, plan.cells.len(), &cell.settings.text());
         let started_unix_seconds = provenance().started_unix_seconds;
-        let attempts = folder.begin_attempt(&cell.id, started_unix_seconds)?;
-        let attempt = Attempt { number, scale: plan.scale, started_unix_seconds, attempts };
+        let attempt = (started_unix_seconds, folder.begin_attempt(&cell.id, started_unix_seconds)?);
         let words = arguments_of(arguments, plan, cell);
         let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
         let ended = Child::start_cell(&words)
             .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
             .map_err(|source| Failure::File { what: format!("cannot run cell {}", cell.id), source })?;
         let Some(ended) = ended else { break };
-        let ended = FinishedCell::of(cell, words, attempt, ended);
+        let ended = FinishedCell::of(plan, number, words, attempt, ended);
         progress.ended(&ended);
         folder.keep(&ended)?;
         finished.retain(|before| before.id != ended.id);
@@ -159,17 +158,6 @@ fn conclude(cells: &[&StudyCell], finished: &[FinishedCell], path: &Path) -> Res
     )))
 }
 
-const DOCUMENT_VERSION: u32 = 1;
-
-#[derive(Serialize)]
-struct ResultsDocument<'a> {
-    schema_version: u32,
-    name: &'a str,
-    folder: &'a Path,
-    scale: f64,
-    cells: Vec<CellSummary<'a>>,
-}
-
 #[derive(Serialize)]
 struct CellSummary<'a> {
     #[serde(flatten)]
@@ -194,9 +182,9 @@ fn document(plan: &StudyPlan, folder: &Path, cells: &[&StudyCell], done: &[Finis
             kernels: finished.and_then(FinishedCell::kernels).map(|record| KernelSummary::of(&record.report.entries)),
         }
     };
-    let cells = cells.iter().copied().map(summarize).collect();
-    let (name, scale) = (plan.name.as_str(), plan.scale);
-    to_json(&ResultsDocument { schema_version: DOCUMENT_VERSION, name, folder, scale, cells })
+    let cells: Vec<CellSummary<'_>> = cells.iter().copied().map(summarize).collect();
+    let StudyPlan { name, scale, .. } = plan;
+    to_json(&json!({ "schema_version": 1, "name": name, "folder": folder, "scale": scale, "cells": cells }))
 }
 
 /// Uploads new records after asking once, and notes each in its cell's file, so that uploads can be resumed.

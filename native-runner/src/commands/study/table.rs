@@ -7,6 +7,7 @@ use results::comparison::Figures;
 use results::kernels::KernelSummary;
 use results::{Length, RunRecord, WorkloadRecord, comparison};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::commands::compare_table::{accuracy, device_memory, digits, host_memory};
 use crate::commands::study::arguments::{StudyArgs, answer, obstacles, select_cells, show_obstacles};
@@ -47,8 +48,8 @@ pub(crate) fn show(
     screen.table(&figures(&rows, titles.clone()))?;
     screen.line("")?;
     for (row, title) in rows.iter().zip(&titles) {
-        for (finished, reason) in row.finished.iter().filter_map(|finished| Some((finished, finished.reason.as_ref()?)))
-        {
+        for finished in &row.finished {
+            let Some(reason) = &finished.reason else { continue };
             let seed = finished.settings.run().filter(|_| row.cells.len() > 1);
             let seed = seed.map(|run| format!("seed {}: ", run.spec.seed)).unwrap_or_default();
             screen.caution(&format!("{title}: {seed}{reason}"))?;
@@ -100,14 +101,13 @@ fn rows<'a>(cells: &[&'a StudyCell], finished: &'a [FinishedCell]) -> Vec<SeedRo
     let mut rows: Vec<SeedRow<'a>> = Vec::new();
     for cell in cells {
         let settings = cell.settings.without_seed();
-        let of_cell = find_finished(finished, cell);
-        match rows.iter_mut().find(|row| row.settings == settings) {
-            Some(row) => {
-                row.cells.push(cell);
-                row.finished.extend(of_cell);
-            }
-            None => rows.push(SeedRow { settings, cells: vec![cell], finished: of_cell.into_iter().collect() }),
-        }
+        let known = rows.iter().position(|row| row.settings == settings);
+        let index = known.unwrap_or_else(|| {
+            rows.push(SeedRow { settings, cells: Vec::new(), finished: Vec::new() });
+            rows.len() - 1
+        });
+        rows[index].cells.push(cell);
+        rows[index].finished.extend(find_finished(finished, cell));
     }
     rows
 }
@@ -187,16 +187,6 @@ fn kernel_table(rows: &[SeedRow<'_>], titles: Vec<String>) -> TextTable {
     TextTable { titles, ..table }
 }
 
-const DOCUMENT_VERSION: u32 = 1;
-
-#[derive(Serialize)]
-struct PlanDocument<'a> {
-    schema_version: u32,
-    plan: &'a StudyPlan,
-    folder: &'a Path,
-    cells: Vec<PlannedCell<'a>>,
-}
-
 #[derive(Serialize)]
 struct PlannedCell<'a> {
     number: usize,
@@ -222,10 +212,30 @@ pub(crate) fn dry_run(arguments: &StudyArgs, plan: &StudyPlan, folder: &Path) ->
         PlannedCell { number, cell, would_run: is_missing(cell) && obstacle.is_none(), obstacle, flops: flops(cell) }
     });
     let listed: Vec<PlannedCell<'_>> = listed.collect();
+
     let screen = JsonTarget::screen_beside(arguments.json.as_ref());
-    show_plan(plan, &listed, screen)?;
+    screen.prose(&format!("{}  ", screen.bold(&plan.name)), &plan.definition.title, 2)?;
+    let settings: Vec<_> = listed.iter().map(|listed| &listed.cell.settings).collect();
+    screen.prose("", &constants(&settings, plan.scale), 0)?;
+    screen.line("")?;
+    let titled: Vec<(String, &PlannedCell<'_>)> = titles(&settings).into_iter().zip(&listed).collect();
+    screen.table(&TextTable::of(
+        &titled,
+        |(title, of)| format!("{:>3}  {title}", of.number),
+        &[
+            ("work\nGFLOP", &|(_, of)| Some(format!("{:.0}", of.flops? / 1e9))),
+            ("state", &|(_, of)| (!of.would_run && of.obstacle.is_none()).then(|| "finished".to_owned())),
+        ],
+    ))?;
+    screen.line("")?;
+    show_obstacles(listed.iter().filter_map(|of| of.obstacle.as_deref()), listed.len(), screen)?;
+    let would_run = match listed.iter().filter(|listed| listed.would_run).count() {
+        0 => format!("All {} cells are finished.", listed.len()),
+        missing => format!("{missing} of {} cells would run.", listed.len()),
+    };
+    screen.prose("", &would_run, 0)?;
     let Some(target) = &arguments.json else { return Ok(()) };
-    target.write(&to_json(&PlanDocument { schema_version: DOCUMENT_VERSION, plan, folder, cells: listed })?)
+    target.write(&to_json(&json!({ "schema_version": 1, "plan": plan, "folder": folder, "cells": listed }))?)
 }
 
 fn flops(cell: &StudyCell) -> Option<f64> {
@@ -242,34 +252,6 @@ fn flops(cell: &StudyCell) -> Option<f64> {
     };
     let operations = workload.model.operations().ok()?;
     Some(batches.samples_of_steps(steps) as f64 * operations.training_flops() as f64)
-}
-
-fn show_plan(plan: &StudyPlan, listed: &[PlannedCell<'_>], screen: Screen) -> Result<(), Failure> {
-    screen.prose(&format!("{}  ", screen.bold(&plan.name)), &plan.definition.title, 2)?;
-    let settings: Vec<_> = listed.iter().map(|listed| &listed.cell.settings).collect();
-    screen.prose("", &constants(&settings, plan.scale), 0)?;
-    screen.line("")?;
-    screen.table(&plan_table(listed, &settings))?;
-    screen.line("")?;
-    show_obstacles(listed.iter().filter_map(|of| of.obstacle.as_deref()), listed.len(), screen)?;
-    let missing = listed.iter().filter(|listed| listed.would_run).count();
-    let would_run = match missing {
-        0 => format!("All {} cells are finished.", listed.len()),
-        _ => format!("{missing} of {} cells would run.", listed.len()),
-    };
-    screen.prose("", &would_run, 0)
-}
-
-fn plan_table(listed: &[PlannedCell<'_>], settings: &[&CellSettings]) -> TextTable {
-    let titled: Vec<(String, &PlannedCell<'_>)> = titles(settings).into_iter().zip(listed).collect();
-    TextTable::of(
-        &titled,
-        |(title, of)| format!("{:>3}  {title}", of.number),
-        &[
-            ("work\nGFLOP", &|(_, of)| Some(format!("{:.0}", of.flops? / 1e9))),
-            ("state", &|(_, of)| (!of.would_run && of.obstacle.is_none()).then(|| "finished".to_owned())),
-        ],
-    )
 }
 
 #[cfg(test)]
