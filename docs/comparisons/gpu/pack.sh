@@ -54,8 +54,6 @@ first() { # features
 }
 
 mkdir -p "$bundle"/{programs,lib,data}
-(cd "$top" && cargo build --release -p data-sets --example halves)
-strip -o "$bundle/programs/halves" "$programs/examples/halves"
 if [[ ! -e $data/cifar10-train.bin || ! -e $data/mnist-train.bin ]]; then
   build ''
   "$bundle/programs/native-runner" fetch-data --data "$data"
@@ -81,9 +79,12 @@ if ! first "$features"; then
   first '' || exit 1
 fi
 mkdir "$bundle/halves"
-"$bundle/programs/halves" split "$data" "$bundle/halves"
+cat "$data"/cifar10-{train,test}.bin |
+  split -b 92190032 -a 1 --numeric-suffixes=1 - "$bundle/halves/cifar10-half-"
 for half in 1 2; do
-  tar -cf - -C "$bundle/halves" "cifar10-half-$half" | xz -T0 >"$out/job$((half + 1)).tar.xz"
+  # Differences from the same color of the left pixel, from the row above, and from the color before.
+  tar -cf - -C "$bundle/halves" "cifar10-half-$half" |
+    xz -T0 --delta=dist=3 --delta=dist=96 --delta=dist=1 --lzma2=lc=4,pb=0 >"$out/job$((half + 1)).tar.xz"
   fits "$out/job$((half + 1)).tar.xz" || { echo "job$((half + 1)).tar.xz has more than $limit MiB." >&2; exit 1; }
 done
 cp "$here/job.sh" "$out/"
