@@ -128,7 +128,6 @@ impl Backend for WgslBackend {
 }
 
 impl WgslBackend {
-    /// Returns the bytes that the trainer of this job will allocate, without allocating anything.
     fn planned_bytes(&self, job: &TrainingJob, setup: TrainingSetup) -> Result<u64> {
         Ok(Plan::new(job, setup, self.device.largest_binding_bytes(), &self.choices.borrow())?.bytes())
     }

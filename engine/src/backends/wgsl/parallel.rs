@@ -31,7 +31,6 @@ use crate::trainer::{
     Backend, BackendFacts, EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob,
 };
 
-/// Several devices with our kernels.
 pub(in super::super) struct ParallelBackend {
     devices: Vec<WgslBackend>,
     clock: Rc<dyn Clock>,
@@ -186,7 +185,6 @@ impl ParallelTrainer {
         PendingExchange { exchange, computing, readings: self.on_all(read) }
     }
 
-    /// Starts work on all devices.
     fn on_all<T, W: Future<Output = Result<T>> + 'static>(&self, start: impl Fn(&WgslTrainer) -> W) -> UnderWay<T> {
         UnderWay::new(self.replicas.trainers.iter().map(|replica| Box::pin(start(replica)) as Ending<T>))
     }
@@ -245,7 +243,6 @@ impl ParallelTrainer {
         Ok(())
     }
 
-    /// Waits until a write has arrived on all devices.
     async fn finish_write(&self, writing: Option<PendingWrite>, communication: &mut Communication) -> Result<()> {
         let Some(PendingWrite { since, arriving }) = writing else { return Ok(()) };
         self.replicas.wait_for(arriving).await?;
@@ -253,7 +250,6 @@ impl ParallelTrainer {
         Ok(())
     }
 
-    /// Adds up the devices' results of `steps` steps.
     async fn collect(&mut self, steps: u32, report: &mut StepReport) -> Result<()> {
         let mut losses = vec![0.0; steps as usize];
         for place in 0..self.replicas.trainers.len() {
@@ -312,7 +308,6 @@ impl Trainer for ParallelTrainer {
         self.replicas.trainers.iter().map(Trainer::latency_seconds).fold(0.0, f64::max)
     }
 
-    /// Returns the times and the memory of all devices together.
     fn facts(&self) -> TrainerFacts {
         let all: Vec<TrainerFacts> = self.replicas.trainers.iter().map(Trainer::facts).collect();
         let sum = |of: fn(&TrainerFacts) -> Option<f64>| all.iter().filter_map(of).reduce(|a, b| a + b);
@@ -326,8 +321,7 @@ impl Trainer for ParallelTrainer {
 }
 
 impl Combination {
-    /// Combines the results of all devices in `result`, reusing its memory. `found` holds each device's f32 bytes, and
-    /// `shares` the devices' shares of the batch.
+    /// Combines the devices' results, `found` as f32 bytes, in `result`, reusing its memory.
     fn combine<B: Deref<Target = [u8]>>(self, found: &[B], shares: &[Share], result: &mut Vec<f32>) {
         match self {
             Self::Sum => sum(found, result),

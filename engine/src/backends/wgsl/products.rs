@@ -15,7 +15,6 @@ pub(crate) struct Product {
     pub(super) params: Params,
 }
 
-/// Parameter block of a layer kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Params {
     Dense(Dense),

@@ -27,7 +27,6 @@ pub(crate) struct BufferPlan {
     pub(super) contents: BufferContents,
 }
 
-/// Initial contents of a buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum BufferContents {
     Zeros,
@@ -37,7 +36,6 @@ pub(crate) enum BufferContents {
     Job(JobPart),
 }
 
-/// A part of a job that fills a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JobPart {
     /// Initial values of all tensors, in the plan's layout.
@@ -47,7 +45,6 @@ pub(crate) enum JobPart {
     /// Learning rate, weight decay and freezing of each block of the arena.
     BlockMultipliers,
     MeanImage,
-    /// Evaluation order of samples.
     Order(EvaluationSet),
     /// Order of the samples in the file, if training follows it.
     FileOrder,
@@ -57,7 +54,6 @@ pub(crate) enum JobPart {
     Labels(Half),
 }
 
-/// Half of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Half {
     Training,
@@ -81,11 +77,9 @@ impl BufferRange {
     }
 }
 
-/// One launch of a kernel.
 #[derive(Clone, Debug)]
 pub(crate) struct Dispatch {
     pub(super) kernel: &'static Kernel,
-    /// Product that the kernel computes, if it computes one.
     pub(super) product: Option<Product>,
     /// Offset of the parameter block in the plan's parameter buffer.
     pub(super) params_offset_bytes: u64,
@@ -142,14 +136,16 @@ impl Exchange {
     }
 }
 
-/// Combination of the results of several devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Combination {
-    /// Element-wise sum.
     Sum,
     /// Means and sums of squared deviations over parts of each device's pixels, (parts, 2, channels), are combined over
     /// all pixels of the batch, (1, 2, channels).
-    Moments { channels: u32, pixels_of_sample: u32, pixels_per_part: u32 },
+    Moments {
+        channels: u32,
+        pixels_of_sample: u32,
+        pixels_per_part: u32,
+    },
 }
 
 pub(super) fn step_rows(steps: impl IntoIterator<Item = Step>) -> Vec<u8> {
@@ -179,7 +175,6 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    /// Creates a builder with a step table of `step_rows` rows.
     pub(crate) fn new(step_rows: u32) -> Self {
         let mut builder = Self { buffers: Vec::new(), params: Vec::new(), recording: Recording::default() };
         builder.add("steps", u64::from(step_rows * STEP_STRIDE_BYTES), true, BufferContents::Zeros);
@@ -215,7 +210,6 @@ impl Builder {
         self.launch(kernel, bytemuck::bytes_of(params), bindings, invocations, None);
     }
 
-    /// Records a product with this kernel variant.
     pub(crate) fn product(&mut self, variant: &Variant, product: &Product, bindings: &[BufferRange]) {
         self.launch(variant.kernel, product.params.bytes(), bindings, variant.invocations(product), Some(*product));
     }

@@ -29,7 +29,6 @@ pub(super) struct WgslTrainer {
     shuffle: Executor,
     mirror: Executor,
     training: Executor,
-    /// Batches streamed from the host, if any.
     streaming: Option<Streaming>,
     evaluation: Executor,
     held_out: Executor,
@@ -257,7 +256,6 @@ impl Trainer for WgslTrainer {
     }
 }
 
-/// Reads numbers that were stored as these bytes.
 pub(super) fn numbers(stored: Stored, bytes: &[u8]) -> Vec<f32> {
     match stored {
         Stored::F32 => bytemuck::pod_collect_to_vec(bytes),

@@ -22,7 +22,6 @@ pub(crate) struct Abilities {
     pub(super) large_matrix_tiles: bool,
 }
 
-/// A kernel that computes a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Variant {
     pub(super) kernel: &'static str,
@@ -39,7 +38,6 @@ pub(crate) struct Variant {
     emulated_share: f64,
 }
 
-/// Special requirements of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needs {
     Nothing,

@@ -137,7 +137,6 @@ fn bind(
 }
 
 impl Pipelines {
-    /// Compiles the kernels of a recording that are not in the cache.
     pub(crate) async fn compile(&self, device: &GpuDevice, recording: &Recording) -> Result<()> {
         for dispatch in &recording.dispatches {
             let key = dispatch.pipeline_key();

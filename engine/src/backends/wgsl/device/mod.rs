@@ -35,13 +35,11 @@ const MAX_TIMELY_SECONDS: f64 = 0.004;
 #[cfg(target_arch = "wasm32")]
 const SUBMITTING_MILLISECONDS: u32 = 4;
 
-/// Opened device with its queue and first error.
 pub(crate) struct GpuDevice {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     adapter: Adapter,
     pub(crate) precision: Precision,
-    /// Abilities that determine which kernel variants run.
     pub(crate) abilities: Abilities,
     pub(crate) has_timestamps: bool,
     pub(crate) form: Form,
@@ -79,7 +77,6 @@ pub(crate) struct Counts {
     pub(crate) pipelines: u64,
     /// Device-to-host copies that the host waited for.
     pub(crate) read_backs: u64,
-    /// Submissions of recordings.
     pub(crate) submissions: u64,
 }
 
@@ -111,7 +108,6 @@ impl GpuDevice {
             instead: if precision == Precision::F16Matrix { "f16" } else { "f32" },
         })?;
         let Features { subgroup_lanes, timestamps, .. } = offered_features;
-        // Some kernel variants use subgroups.
         let subgroups = if subgroup_lanes > 0 { wgpu::Features::SUBGROUP } else { wgpu::Features::empty() };
         let half = if form.stored == Stored::F16 { wgpu::Features::SHADER_F16 } else { wgpu::Features::empty() };
         let timing = if timestamps { wgpu::Features::TIMESTAMP_QUERY } else { wgpu::Features::empty() };

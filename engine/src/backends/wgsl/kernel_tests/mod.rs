@@ -181,7 +181,6 @@ fn as_stored(stored: Stored, bytes: &[u8]) -> Vec<u8> {
     stored
 }
 
-/// Returns a training step with a full batch.
 fn step(rows: u32) -> Step {
     Step { step: 3, seed: 11, count: rows, training: 1, learning_rate: 0.01, first_row: 2, ..Step::default() }
 }
@@ -201,7 +200,6 @@ fn dropout_after(activation: u32, stored_channels: u32) -> Epilogue {
     }
 }
 
-/// Checks a kernel on random shapes with each device.
 fn on_shapes<S: Strategy>(shapes: S, check: impl Fn(&GpuDevice, S::Value)) {
     with_device(|device| on_shapes_with(device, &shapes, &check));
 }
@@ -270,7 +268,6 @@ impl Case {
         found[buffers.len() - self.expected.len()..].iter().map(|buffer| floats(buffer)).collect()
     }
 
-    /// Compares the results of a kernel with its twin's.
     fn check<P: Pod + Debug>(
         &self,
         device: &GpuDevice,
@@ -285,7 +282,6 @@ impl Case {
         }
     }
 
-    /// Compares the results of variants of `product` with the twin's.
     fn check_variants(&self, device: &GpuDevice, (product, which): (&Product, Variants), step: &Step, tolerance: f64) {
         for variant in variants(device, product, which) {
             for (found, expected) in self.launch_variant(device, &variant, product, step).iter().zip(&self.expected) {
@@ -380,7 +376,6 @@ fn padded(pixels: u32, channels: u32, stored: u32, stream: u32) -> Vec<f32> {
     values
 }
 
-/// Applies `epilogue` to the values of a batch.
 fn with_epilogue(epilogue: &Epilogue, step: &Step, values: Vec<f32>) -> Vec<f32> {
     let made = |(at, value)| shaders::reference::apply_epilogue(value, at, epilogue, step);
     storable((0..).zip(values).map(made).collect())

@@ -12,7 +12,6 @@ use super::{
 };
 use crate::backends::wgsl::device::GpuDevice;
 
-/// Checks products of random shapes, then of `others`.
 fn check_shapes<S: Strategy>(
     which: Variants,
     shapes: S,
@@ -26,7 +25,6 @@ fn check_shapes<S: Strategy>(
     });
 }
 
-/// Compares variants of a product with the twin.
 fn check(device: &GpuDevice, which: Variants, product: &Product) {
     let (rows, epilogue) = match &product.params {
         Params::Dense(p) => (p.rows, p.epilogue),

@@ -52,7 +52,6 @@ fn recurrent_weights(cell: Cell, params: &Recurrent) -> Vec<f32> {
     weights
 }
 
-/// Returns true if the padding of rows of stored units is zero.
 fn padding_is_zero(params: &Recurrent, values: &[f32]) -> bool {
     (0..).zip(values).all(|(at, &value): (u32, _)| at % params.stored_units < params.units || value == 0.0)
 }
@@ -70,7 +69,6 @@ impl RecurrentCase {
         Self { case: Case { buffers, expected }, names }
     }
 
-    /// Compares the buffers that variants write with the twin's.
     fn check(&self, device: &GpuDevice, (product, which): (&Product, Variants), params: &Recurrent) {
         for variant in variants(device, product, which) {
             let found = self.case.launch_variant(device, &variant, product, &step(params.sequences));

@@ -72,7 +72,6 @@ fn multipliers(blocks: u32) -> Vec<BlockMultipliers> {
         .collect()
 }
 
-/// Converts the kernel's parameters to the twin's.
 fn update(params: &Optimizer, step: &Step) -> twin::Update<'static, f64> {
     twin::Update {
         step: step.step,

@@ -141,7 +141,6 @@ impl MeasuredLayer {
         [x, outputs(2, self.patch()), outputs(3, self.output_pixels())]
     }
 
-    /// Creates a pass with the kernels of dense layers.
     pub(super) fn matrix_product(self, suite: KernelSuite, size: String, pass: Pass, emulated: bool) -> LayerPass {
         let Conv2d { rows, input_channels: inputs, output_channels: outputs, part_stride, bias_offset, .. } =
             self.params;
@@ -152,7 +151,6 @@ impl MeasuredLayer {
         self.pass(suite, size, Product { pass, params: Params::Dense(params) }, emulated)
     }
 
-    /// Creates a pass with the kernels of convolutions.
     pub(super) fn convolution(self, pass: Pass, emulated: bool) -> LayerPass {
         let Conv2d { rows, input_height, input_width, input_channels, window_height, window_width, .. } = self.params;
         let stride = if self.params.stride == 1 { String::new() } else { format!(" stride {}", self.params.stride) };

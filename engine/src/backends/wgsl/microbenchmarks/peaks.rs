@@ -159,7 +159,6 @@ fn launches(count: u32) -> Work {
     work
 }
 
-/// Measures the arithmetic peak, and returns it with its kernel.
 async fn arithmetic(lab: &Lab) -> Result<(Peak, Gauge)> {
     let mut trials = Trials::default();
     for (chains, kernel) in CHAINS {

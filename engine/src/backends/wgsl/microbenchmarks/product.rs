@@ -97,7 +97,6 @@ impl LayerPass {
     }
 }
 
-/// Measures products one after the other.
 pub(super) struct ProductBenchmark<'a> {
     lab: &'a Lab,
     request: &'a Request,

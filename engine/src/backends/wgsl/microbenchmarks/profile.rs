@@ -95,7 +95,6 @@ pub async fn profile(
     Ok(Profile { schema_version: SCHEMA_VERSION, adapter, batch_size, step, launches })
 }
 
-/// Describes a launch, with its product if it has one.
 fn describe(dispatch: &Dispatch, cost: Cost) -> Launch {
     let size = |product: &Product| {
         let extents = product.extents();
@@ -112,7 +111,6 @@ fn describe(dispatch: &Dispatch, cost: Cost) -> Launch {
     }
 }
 
-/// Timer for launches.
 struct Profiler<'a> {
     device: &'a GpuDevice,
     clock: &'a dyn Clock,

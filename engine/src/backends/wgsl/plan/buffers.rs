@@ -71,7 +71,6 @@ impl Arenas {
         BufferRange { buffer: arena.buffer, offset_bytes: 4 * u64::from(offset), bytes: 4 * u64::from(elements) }
     }
 
-    /// Returns the part of the arena that products read.
     pub(super) fn product_part(&self, offset: u32, elements: u32) -> BufferRange {
         let Some(rounded) = self.rounded else { return self.part(self.read, offset, elements) };
         let bytes = |elements: u32| self.stored.bytes() * u64::from(elements);
@@ -229,7 +228,6 @@ impl SplitBuffers {
         Self { images, samples_in_first, labels, order, samples }
     }
 
-    /// Returns batches from the host, in the order of gathering.
     fn streamed(streamed: &Streamed, largest_binding: u64) -> Self {
         let &Streamed { images, labels, numbers, steps, rows, sample_bytes } = streamed;
         let samples = steps * rows;

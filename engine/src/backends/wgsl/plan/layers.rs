@@ -13,8 +13,7 @@ use super::products::{GradientSum, rows_per_part};
 use crate::model::{PoolKind, SlidingWindow, Stage, Words};
 
 impl Planner<'_> {
-    /// A stage whose kernels read only its inputs and compute four values per invocation. `with_epilogue` makes the backward
-    /// kernel's parameters.
+    /// Launches a kernel that reads only a stage's inputs (and gradient) and computes four values per invocation.
     fn map_values<P: Pod>(
         &mut self,
         stage: &Stage,
@@ -52,8 +51,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Launches a kernel that sums a weight gradient over rows, with an invocation per part and four channels (`quads`).
-    /// See [`Self::weight_gradient`].
+    /// Launches a kernel that sums a weight gradient, with an invocation per part and four channels (`quads`).
     fn sum_over_rows<P: Pod>(
         &mut self,
         kernel: &str,

@@ -9,7 +9,6 @@ use super::planner::{LayerPhase, Planner};
 use crate::model::{Cell, SlidingWindow, Stage};
 
 impl Planner<'_> {
-    /// Records a product, by the kernel that was chosen for it.
     fn product(&mut self, pass: Pass, params: Params, bindings: &[BufferRange]) {
         let product = Product { pass, params };
         self.builder.product(&self.choices.pick(&product), &product, bindings);

@@ -44,7 +44,6 @@ impl Streaming {
         std::mem::replace(&mut self.spent, InputPipeline::new(self.mode))
     }
 
-    /// Removes the gathered batches.
     pub(super) fn clear(&mut self) {
         self.images.clear();
         self.labels.clear();

@@ -74,7 +74,6 @@ impl WgslTrainer {
         checked_results(&results.await?, first_mark, kind, step)
     }
 
-    /// Returns the location of the results of the first `steps` slots.
     fn results_of(&self, steps: u32) -> BufferRange {
         let bytes = u64::from(steps) * size_of::<StepResult>() as u64;
         BufferRange { bytes, ..self.plan.results }
@@ -211,7 +210,6 @@ impl WgslTrainer {
         begin..self.plan.training.exchanges.get(number).map_or(self.training.launches(), |exchange| exchange.after)
     }
 
-    /// Writes the step of a slot, which selects the training samples.
     pub(crate) fn begin_step(&self, slot: u32, step: Step) {
         self.write_table(slot, &[Step { mark: mark(self.mark, slot), ..step }]);
     }
@@ -261,7 +259,6 @@ impl WgslTrainer {
         self.training_pace.note(operations, seconds);
     }
 
-    /// Returns the results of steps and ends them.
     pub(crate) async fn results(&mut self, steps: u32) -> Result<Vec<StepResult>> {
         let bytes = self.buffers.begin_to_read(&self.device, self.results_of(steps), 0).await?;
         let (before, first) = (self.mark, self.step);
