@@ -19,13 +19,6 @@ pub(super) struct Contents<'a> {
     pub(super) tensors: &'a [TensorLayout],
 }
 
-impl JobPart {
-    /// Returns true if all jobs that train on a data set share it.
-    pub(super) fn is_of_the_data_set(self) -> bool {
-        matches!(self, Self::Images(_) | Self::Labels(_))
-    }
-}
-
 impl<'a> Contents<'a> {
     /// The bytes of a part, in whole words.
     ///

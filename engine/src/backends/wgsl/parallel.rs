@@ -139,11 +139,8 @@ struct PendingExchange {
     readings: UnderWay<ReadBack>,
 }
 
-/// A write to all devices that may be incomplete.
-struct PendingWrite {
-    since: f64,
-    arriving: UnderWay<()>,
-}
+/// A write to all devices that may be incomplete, and its start time.
+type PendingWrite = (f64, UnderWay<()>);
 
 impl ParallelTrainer {
     /// Runs one step on all devices. The host waits only for exchanges, not for the end of the step.
@@ -215,7 +212,7 @@ impl ParallelTrainer {
         let since = self.replicas.clock.now_seconds();
         let arriving = self.on_all(|replica| replica.write(exchange.write, bytemuck::cast_slice(&combined)));
         self.combined = combined;
-        Ok(Some(PendingWrite { since, arriving }))
+        Ok(Some((since, arriving)))
     }
 
     /// Combines the results of the devices. `meanwhile` is their concurrent work. Only the time after its end counts as
@@ -244,7 +241,7 @@ impl ParallelTrainer {
     }
 
     async fn finish_write(&self, writing: Option<PendingWrite>, communication: &mut Communication) -> Result<()> {
-        let Some(PendingWrite { since, arriving }) = writing else { return Ok(()) };
+        let Some((since, arriving)) = writing else { return Ok(()) };
         self.replicas.wait_for(arriving).await?;
         communication.writing_seconds += self.replicas.clock.now_seconds() - since;
         Ok(())

@@ -70,6 +70,12 @@ pub(crate) struct BufferRange {
 }
 
 impl BufferRange {
+    /// Returns part of an arena, which begins with its buffer.
+    pub(super) fn part(self, offset: u32, elements: u32, element_bytes: u64) -> Self {
+        let bytes = |elements: u32| element_bytes * u64::from(elements);
+        Self { buffer: self.buffer, offset_bytes: bytes(offset), bytes: bytes(elements) }
+    }
+
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         self.buffer == other.buffer
             && self.offset_bytes < other.offset_bytes + other.bytes

@@ -2,7 +2,7 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use half::f16;
-use results::StateBytes;
+use results::{StateBytes, weights_bytes};
 use shaders::Stored;
 use shaders::params::Step;
 
@@ -11,7 +11,7 @@ use super::contents::Contents;
 use super::device::GpuDevice;
 use super::device::buffer::Buffers;
 use super::device::executor::{Commands, Executor};
-use super::layout::{arena_of, bytes_of};
+use super::layout::arena_of;
 use super::pace::Pace;
 use super::plan::{Plan, RESULT_SLOTS, TrainingSetup};
 use super::recording::{BufferRange, JobPart, Recording};
@@ -119,14 +119,20 @@ impl WgslTrainer {
         Ok(numbers(stored, &self.buffers.read(&self.device, range).await?))
     }
 
+    async fn tensors(&self, arena: BufferRange) -> Result<Vec<Vec<f32>>> {
+        let values = self.read(arena, Stored::F32).await?;
+        Ok(self.plan.tensors.iter().map(|layout| layout.load(&values)).collect())
+    }
+
     /// Returns the arenas of the optimizer's memories, followed by averages of the weights if the job has any.
     fn memories(&self) -> impl Iterator<Item = BufferRange> {
         self.plan.arenas.memories.iter().chain(&self.plan.arenas.shadow).copied()
     }
 
     /// Checks that products read the trained weights, rounded: a single step is too small for a loss to show otherwise.
-    async fn check_rounded(&self, weights: &[f32]) -> Result<()> {
+    async fn check_rounded(&self) -> Result<()> {
         let Some(rounded) = self.plan.arenas.rounded_weights else { return Ok(()) };
+        let weights = self.read(self.plan.arenas.weights, Stored::F32).await?;
         let stored = self.device.stored();
         let rounded = self.read(rounded, stored).await?;
         let differs = |(weight, rounded): (&f32, &f32)| !stored.is_rounding(*weight, *rounded);
@@ -198,15 +204,14 @@ impl Trainer for WgslTrainer {
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
-        let weights = self.read(self.plan.arenas.weights, Stored::F32).await?;
-        self.check_rounded(&weights).await?;
-        Ok(self.plan.tensors.iter().map(|layout| layout.load(&weights)).collect())
+        self.check_rounded().await?;
+        self.tensors(self.plan.arenas.weights).await
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
-        let mut gradients = self.read(self.plan.arenas.gradients, Stored::F32).await?;
-        gradients.iter_mut().for_each(|gradient| *gradient /= self.plan.gradient_scale);
-        Ok(self.plan.tensors.iter().map(|layout| layout.load(&gradients)).collect())
+        let mut gradients = self.tensors(self.plan.arenas.gradients).await?;
+        gradients.iter_mut().flatten().for_each(|gradient| *gradient /= self.plan.gradient_scale);
+        Ok(gradients)
     }
 
     fn begin_segment(&mut self, seed: u32) {
@@ -214,10 +219,10 @@ impl Trainer for WgslTrainer {
     }
 
     async fn state(&mut self) -> Result<StateBytes> {
-        let weights = bytes_of(&self.plan.tensors, &self.read(self.plan.arenas.weights, Stored::F32).await?);
+        let weights = weights_bytes(&self.tensors(self.plan.arenas.weights).await?);
         let mut memory = Vec::new();
         for arena in self.memories() {
-            memory.append(&mut bytes_of(&self.plan.tensors, &self.read(arena, Stored::F32).await?));
+            memory.append(&mut weights_bytes(&self.tensors(arena).await?));
         }
         Ok(StateBytes { weights, memory })
     }

@@ -5,7 +5,7 @@ use futures_channel::oneshot;
 use super::GpuDevice;
 use super::answer::answer;
 use crate::backends::wgsl::contents::Contents;
-use crate::backends::wgsl::recording::{BufferContents, BufferPlan, BufferRange};
+use crate::backends::wgsl::recording::{BufferContents, BufferPlan, BufferRange, JobPart};
 use crate::error::{EngineError, Result};
 
 /// Device buffers of a plan, in the plan's order.
@@ -105,7 +105,8 @@ fn filled(device: &GpuDevice, plan: &BufferPlan, contents: Option<&Contents<'_>>
         BufferContents::Job(part) => {
             let contents = contents.expect("only plans of jobs have such buffers");
             let make = || Ok(create_with(&contents.bytes(*part)?));
-            if part.is_of_the_data_set() { device.data.get(&contents.job.data, *part, make) } else { make() }
+            let is_of_the_data_set = matches!(part, JobPart::Images(_) | JobPart::Labels(_));
+            if is_of_the_data_set { device.data.get(&contents.job.data, *part, make) } else { make() }
         }
     }
 }

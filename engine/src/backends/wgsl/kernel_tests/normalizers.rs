@@ -142,25 +142,6 @@ fn batch_norms_equal_their_twins() {
     });
 }
 
-/// Generates two or more channels, followed by up to three channels of padding.
-fn layer_norms() -> impl Strategy<Value = LayerNorm> {
-    let extents = (1u32..5, 1u32..20, 2u32..40, 1u32..30, 0..ACTIVATIONS.len(), 0u32..2);
-    extents.prop_map(|(rows, tokens, channels, tokens_per_part, kind, accumulate)| {
-        let stored_channels = channels.next_multiple_of(4);
-        LayerNorm {
-            rows,
-            tokens,
-            channels,
-            stored_channels,
-            tokens_per_part,
-            part_stride: 2 * stored_channels + 12,
-            bias_offset: stored_channels + 8,
-            epsilon: 1e-3,
-            epilogue: Epilogue { accumulate, channels, ..dropout_after(ACTIVATIONS[kind], stored_channels) },
-        }
-    })
-}
-
 fn token_values(params: &LayerNorm, stream: u32) -> Vec<f32> {
     padded(params.rows * params.tokens, params.channels, params.stored_channels, stream)
 }
@@ -179,7 +160,21 @@ fn saved_of_tokens(params: &LayerNorm, x: &[f32]) -> Vec<f32> {
 
 #[test]
 fn layer_norms_equal_their_twins() {
-    on_shapes(layer_norms(), |device, params| {
+    // Two or more channels, followed by up to three channels of padding.
+    let shapes = (1u32..5, 1u32..20, 2u32..40, 1u32..30, 0..ACTIVATIONS.len(), 0u32..2);
+    on_shapes(shapes, |device, (rows, tokens, channels, tokens_per_part, kind, accumulate)| {
+        let stored_channels = channels.next_multiple_of(4);
+        let params = LayerNorm {
+            rows,
+            tokens,
+            channels,
+            stored_channels,
+            tokens_per_part,
+            part_stride: 2 * stored_channels + 12,
+            bias_offset: stored_channels + 8,
+            epsilon: 1e-3,
+            epilogue: Epilogue { accumulate, channels, ..dropout_after(ACTIVATIONS[kind], stored_channels) },
+        };
         let (tokens, step) = (params.rows * params.tokens, step(params.rows));
         let (gamma, beta) = (channel_values(&params, 2), channel_values(&params, 3));
         // Values far from zero, where a naive variance loses precision.

@@ -60,14 +60,6 @@ fn check(device: &GpuDevice, which: Variants, product: &Product) {
     Case { buffers, expected: vec![y] }.check_variants(device, (product, which), &step, tolerance);
 }
 
-/// Rows, then inputs and outputs in units of four, and the number of an activation.
-type DenseShape = ((u32, u32, u32), usize);
-
-/// Generates odd sizes, partial tiles and single rows.
-fn dense_shapes() -> impl Strategy<Value = DenseShape> {
-    ((1u32..80, 1u32..20, 1u32..20), 0..ACTIVATIONS.len())
-}
-
 fn dense(rows: u32, inputs: u32, outputs: u32, epilogue: Epilogue) -> Dense {
     Dense {
         rows,
@@ -90,7 +82,10 @@ fn check_dense(which: Variants, pass: Pass) {
         Pass::InputGradient => [((170, 19, 256), 1), ((170, 45, 5), 1)],
         Pass::WeightGradient => [((750, 45, 19), 1), ((20, 45, 40), 1)],
     };
-    check_shapes(which, dense_shapes(), others, |((rows, inputs, outputs), kind)| {
+    // Rows, then inputs and outputs in units of four, and the number of an activation: odd sizes, partial tiles and single
+    // rows.
+    let shapes = ((1u32..80, 1u32..20, 1u32..20), 0..ACTIVATIONS.len());
+    check_shapes(which, shapes, others, |((rows, inputs, outputs), kind)| {
         let (inputs, outputs) = (4 * inputs, 4 * outputs);
         let epilogue = match pass {
             Pass::Forward => dropout_after(ACTIVATIONS[kind], outputs),
@@ -173,28 +168,16 @@ fn large_convolutions() -> [Conv2d; 3] {
     [convolution([3, 9, 8], [132, 136], ([1; 2], [0; 2], 1), true), row, column]
 }
 
-fn wide_convolutions() -> impl Strategy<Value = Conv2d> {
-    convolutions((1u32..10).prop_map(|fours| 4 * fours))
-}
-
-fn narrow_convolutions() -> impl Strategy<Value = Conv2d> {
-    convolutions(prop_oneof![Just(1u32), Just(2), Just(3), Just(5)])
-}
-
 fn check_conv2d(which: Variants, pass: Pass) {
-    check_shapes(which, wide_convolutions(), large_convolutions(), |params| Product {
-        pass,
-        params: Params::Conv2d(params),
-    });
+    let wide = convolutions((1u32..10).prop_map(|fours| 4 * fours));
+    check_shapes(which, wide, large_convolutions(), |params| Product { pass, params: Params::Conv2d(params) });
 }
 
 #[test]
 fn narrow_convolutions_equal_their_twins() {
     for pass in [Pass::Forward, Pass::WeightGradient] {
-        check_shapes(Variants::Usual, narrow_convolutions(), [], |params| Product {
-            pass,
-            params: Params::Conv2d(params),
-        });
+        let narrow = convolutions(prop_oneof![Just(1u32), Just(2), Just(3), Just(5)]);
+        check_shapes(Variants::Usual, narrow, [], |params| Product { pass, params: Params::Conv2d(params) });
     }
 }
 

@@ -6,8 +6,7 @@ use shaders::params::{Conv2d, Dense};
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::plan::products::{pixels_per_part, rows_per_part_of_product};
 use super::super::products::{Params, Product};
-use super::operand::{Operand, PlainSum};
-use super::product::{LayerPass, choose_indices};
+use super::product::{LayerPass, Operand, PlainSum, choose_indices};
 
 /// Sizes (M, N, K) of matrix products: three squares, then a selection of DeepBench's 160, sorted by operations.
 const MATRIX_SIZES: [(u32, u32, u32); 13] = [

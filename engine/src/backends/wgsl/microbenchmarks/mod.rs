@@ -6,7 +6,6 @@
 
 mod lab;
 mod layers;
-mod operand;
 mod peaks;
 mod product;
 mod profile;

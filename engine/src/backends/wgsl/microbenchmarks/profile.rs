@@ -136,7 +136,9 @@ impl Profiler<'_> {
         };
         let repetitions = length.repetitions(window_seconds).min(MAX_REPETITIONS);
         for _ in 1..WINDOWS {
-            best = best.least(self.window(&executor, repetitions).await?);
+            let cost = self.window(&executor, repetitions).await?;
+            best.seconds = best.seconds.min(cost.seconds);
+            best.processor_seconds = best.processor_seconds.zip(cost.processor_seconds).map(|(a, b)| a.min(b));
         }
         Ok(best)
     }
@@ -150,12 +152,5 @@ impl Profiler<'_> {
         let each = |seconds: f64| seconds / f64::from(repetitions);
         let processor = processor_end.zip(processor_start).map(|(end, start)| each(end - start));
         Ok(Cost { seconds: each(end - start), processor_seconds: processor })
-    }
-}
-
-impl Cost {
-    fn least(self, other: Self) -> Self {
-        let processor = self.processor_seconds.zip(other.processor_seconds).map(|(a, b)| a.min(b));
-        Self { seconds: self.seconds.min(other.seconds), processor_seconds: processor }
     }
 }

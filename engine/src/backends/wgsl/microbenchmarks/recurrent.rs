@@ -16,8 +16,7 @@ use shaders::reference::RecurrentSteps;
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::products::{Params, Product, recurrent_bindings};
 use super::layers::MeasuredLayer;
-use super::operand::{Operand, PlainSum};
-use super::product::{LayerPass, choose_indices};
+use super::product::{LayerPass, Operand, PlainSum, choose_indices};
 use crate::backends::reference::{recurrent_backward, recurrent_forward};
 use crate::model::{Activation, Cell};
 

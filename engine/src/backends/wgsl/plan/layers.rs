@@ -248,31 +248,17 @@ impl Planner<'_> {
             // Running mean and variance follow each other in the arena.
             let mean = self.weight(stage, 2);
             let running = BufferRange { bytes: 2 * mean.bytes, ..mean };
-            let (parts, params) = if phase == LayerPhase::Training {
-                self.exchange_statistics(stage, parts, params)
-            } else {
-                (parts, params)
-            };
-            self.builder.dispatch("batch_norm_finish", &params, &[parts, running, saved], 64 * channels / 4);
+            let (mut parts, mut finish) = (parts, params);
+            if phase == LayerPhase::Training && self.setup.devices > 1 {
+                let BatchNorm { stored_channels: channels, pixels: pixels_of_sample, .. } = params;
+                let all = self.keep_bytes(stage, 2, "statistics of all devices", 8 * u64::from(channels));
+                self.builder.exchange(parts, all, Combination::Moments { channels, pixels_of_sample, pixels_per_part });
+                (parts, finish) = (all, BatchNorm { parts: 1, pixels_per_part: u32::MAX, ..params });
+            }
+            self.builder.dispatch("batch_norm_finish", &finish, &[parts, running, saved], 64 * channels / 4);
         }
         let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
         self.builder.dispatch("batch_norm_forward", &params, &[x, saved, gamma, beta, y], self.quads(y));
-    }
-
-    /// Combines the statistics of devices that share the batch into one part; returns a single device's unchanged.
-    fn exchange_statistics(
-        &mut self,
-        stage: &Stage,
-        parts: BufferRange,
-        params: BatchNorm,
-    ) -> (BufferRange, BatchNorm) {
-        if self.setup.devices == 1 {
-            return (parts, params);
-        }
-        let BatchNorm { stored_channels: channels, pixels: pixels_of_sample, pixels_per_part, .. } = params;
-        let all = self.keep_bytes(stage, 2, "statistics of all devices", 8 * u64::from(channels));
-        self.builder.exchange(parts, all, Combination::Moments { channels, pixels_of_sample, pixels_per_part });
-        (all, BatchNorm { parts: 1, pixels_per_part: u32::MAX, ..params })
     }
 
     pub(super) fn batch_norm_backward(&mut self, stage: &Stage, params: BatchNorm) {

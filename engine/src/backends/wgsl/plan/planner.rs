@@ -197,12 +197,13 @@ impl<'a> Planner<'a> {
 
     pub(super) fn weight(&self, stage: &Stage, tensor: usize) -> BufferRange {
         let layout = &self.tensors[stage.tensor + tensor];
-        self.arenas.part(self.arenas.read, layout.offset, layout.elements())
+        self.arenas.read.part(layout.offset, layout.elements(), 4)
     }
 
     pub(super) fn product_weight(&self, stage: &Stage, tensor: usize) -> BufferRange {
         let layout = &self.tensors[stage.tensor + tensor];
-        self.arenas.product_part(layout.offset, layout.elements())
+        let (arena, element_bytes) = self.arenas.read_by_products();
+        arena.part(layout.offset, layout.elements(), element_bytes)
     }
 
     pub(super) fn bias(&self, stage: &Stage, bias: bool) -> BufferRange {

@@ -40,23 +40,28 @@ impl WgslTrainer {
     ) -> Result<Vec<StepResult>> {
         let first_mark = self.mark;
         let mut next = Cursor::default();
-        let streaming = self.streaming.as_ref().filter(|_| matches!(kind, StepKind::Training)).map(|of| of.mode);
+        let streaming = self.streaming.as_ref().filter(|_| matches!(kind, StepKind::Training));
+        let streamed = streaming.map(|streaming| (streaming.mode, streaming.place.rows));
         // Slots with batches on the device.
-        let mut ready = if streaming.is_some() { 0..0 } else { 0..steps };
+        let mut ready = if streamed.is_some() { 0..0 } else { 0..steps };
         let mut under_way = VecDeque::new();
         let mut results = None;
         let mut last = self.clock.now_seconds();
         while next.slot < steps || !under_way.is_empty() {
             while next.slot < steps && under_way.len() < self.pace(kind).in_flight() {
                 if next.slot == ready.end {
-                    if streaming == Some(InputMode::Stream) && !under_way.is_empty() {
+                    if matches!(streamed, Some((InputMode::Stream, _))) && !under_way.is_empty() {
                         break;
                     }
                     ready = self.bring(next.slot, steps, &mut under_way).await?;
                     // Before the batches arrived, the device had nothing to compute.
                     last = if under_way.is_empty() { self.clock.now_seconds() } else { last };
                 }
-                let marked = |slot| self.placed(kind, ready.start, Step { mark: mark(first_mark, slot), ..step(slot) });
+                let marked = |slot| {
+                    let step = Step { mark: mark(first_mark, slot), ..step(slot) };
+                    let offset = streamed.map_or(step.offset, |(_, rows)| (slot - ready.start) * rows);
+                    Step { offset, ..step }
+                };
                 under_way.push_back(self.submit(kind, &mut next, ready.end, &marked));
             }
             if next.slot == steps && results.is_none() {
@@ -126,16 +131,6 @@ impl WgslTrainer {
         self.buffers.write(&self.device, STEPS, (row * stride) as u64, end);
         if !start.is_empty() {
             self.buffers.write(&self.device, STEPS, 0, start);
-        }
-    }
-
-    /// Sets the position of a step's batch on the device, given that slot `first` holds the first one.
-    fn placed(&self, kind: StepKind, first: u32, step: Step) -> Step {
-        match (kind, &self.streaming) {
-            (StepKind::Training, Some(streaming)) => {
-                Step { offset: (step.slot - first) * streaming.place.rows, ..step }
-            }
-            _ => step,
         }
     }
 
