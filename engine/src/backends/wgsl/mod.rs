@@ -58,7 +58,7 @@ pub struct WgslBackend {
 
 /// Returns the key of a device's choices, which the same device, driver and kernels share.
 fn choices_key(device: &GpuDevice) -> String {
-    let Adapter { name, vendor, api, driver, .. } = device.adapter();
+    let Adapter { name, vendor, api, driver, .. } = &device.adapter;
     let mut digest = Sha256::new();
     shaders::KERNELS.iter().for_each(|kernel| digest.update(kernel.source(device.form)));
     let digest: String = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
@@ -93,7 +93,7 @@ impl WgslBackend {
     /// Creates a backend without known choices or storage.
     fn on(device: Rc<GpuDevice>, clock: Rc<dyn Clock>) -> Self {
         let choices = RefCell::new(Choices::new(device.abilities));
-        let facts = BackendFacts::new(NAME, device.adapter().clone(), device.precision);
+        let facts = BackendFacts::new(NAME, device.adapter.clone(), device.precision);
         Self { device, clock, choices, keeper: None, facts }.with_input(InputMode::Resident)
     }
 

@@ -215,7 +215,11 @@ impl Planner<'_> {
             self.gather_evaluated(set, view);
             self.forward(if place == 0 { LayerPhase::Test } else { LayerPhase::AnotherView });
             if views.len() > 1 {
-                self.blend(view.weight, place == 0);
+                let (logits, sum) = (self.logits(), self.blended());
+                let quads = u32::try_from(self.quads(logits)).expect("logits are few");
+                let first = u32::from(place == 0);
+                let params = Blend { elements: 4 * quads, weight: view.weight, first, reserved: 0 };
+                self.builder.dispatch("blend", &params, &[logits, sum], u64::from(quads));
             }
         }
         let logits = if views.len() > 1 { self.blended() } else { self.logits() };
@@ -232,13 +236,6 @@ impl Planner<'_> {
     fn blended(&mut self) -> BufferRange {
         let logits = self.logits();
         *self.blended.get_or_insert_with(|| self.builder.zeros("logits of all views", logits.bytes))
-    }
-
-    fn blend(&mut self, weight: f32, first: bool) {
-        let (logits, sum) = (self.logits(), self.blended());
-        let quads = u32::try_from(self.quads(logits)).expect("logits are few");
-        let params = Blend { elements: 4 * quads, weight, first: u32::from(first), reserved: 0 };
-        self.builder.dispatch("blend", &params, &[logits, sum], u64::from(quads));
     }
 
     fn forward(&mut self, phase: LayerPhase) {

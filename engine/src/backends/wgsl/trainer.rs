@@ -133,7 +133,7 @@ impl WgslTrainer {
     async fn check_rounded(&self) -> Result<()> {
         let Some(rounded) = self.plan.arenas.rounded_weights else { return Ok(()) };
         let weights = self.read(self.plan.arenas.weights, Stored::F32).await?;
-        let stored = self.device.stored();
+        let stored = self.device.form.stored;
         let rounded = self.read(rounded, stored).await?;
         let differs = |(weight, rounded): (&f32, &f32)| !stored.is_rounding(*weight, *rounded);
         match weights.iter().zip(&rounded).filter(|pair| differs(*pair)).count() {
@@ -244,7 +244,7 @@ impl Trainer for WgslTrainer {
     }
 
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
-        let (stride, stored) = (self.plan.logits_stride, self.device.stored());
+        let (stride, stored) = (self.plan.logits_stride, self.device.form.stored);
         let bytes = stored.bytes() * u64::from(rows * stride);
         let logits = self.read(BufferRange { bytes, ..self.plan.logits }, stored).await?;
         let classes = self.job.model.classes()? as usize;

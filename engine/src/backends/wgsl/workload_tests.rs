@@ -196,7 +196,7 @@ fn workloads_match_the_reference_in_every_precision() {
 #[test]
 fn narrow_workloads_match_the_reference_in_compatibility_mode() {
     let Some(device) = any_device(&[Feature::Core]) else { return };
-    assert!(device.adapter().compatibility && device.abilities.small_workgroups);
+    assert!(device.adapter.compatibility && device.abilities.small_workgroups);
     let gpu = WgslBackend::on(Rc::new(device), Rc::new(Standstill));
     compare_with_reference(&[gpu], narrow_job);
 }
@@ -233,15 +233,6 @@ fn f16_training_is_deterministic_with_unscaled_gradients() {
         let ratio = length(&gradients) / length(&trained(&single).1);
         assert!((ratio - 1.0).abs() < 0.02, "{name}: gradients are {ratio} times the f32 gradients");
     }
-}
-
-#[test]
-fn f16_overflow_makes_the_loss_nan() {
-    let Some(gpu) = open_gpu(Precision::F16) else { return };
-    let mut job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
-    job.optimizer.learning_rate = 1e9;
-    let report = pollster::block_on(async { gpu.build(&job).await.unwrap().train_steps(1).await.unwrap() });
-    assert!(report.losses[0].is_nan(), "{:?}", report.losses);
 }
 
 #[test]

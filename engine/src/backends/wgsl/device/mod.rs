@@ -38,7 +38,7 @@ const SUBMITTING_MILLISECONDS: u32 = 4;
 pub(crate) struct GpuDevice {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
-    adapter: Adapter,
+    pub(crate) adapter: Adapter,
     pub(crate) precision: Precision,
     pub(crate) abilities: Abilities,
     pub(crate) has_timestamps: bool,
@@ -200,14 +200,6 @@ impl GpuDevice {
     #[cfg(test)]
     pub(crate) fn reserved_bytes(&self) -> Option<u64> {
         self.device.generate_allocator_report().map(|report| report.total_allocated_bytes)
-    }
-
-    pub(crate) fn adapter(&self) -> &Adapter {
-        &self.adapter
-    }
-
-    pub(crate) fn stored(&self) -> Stored {
-        self.form.stored
     }
 
     /// Returns the size in bytes of the largest part of a buffer that a kernel can bind.
@@ -395,6 +387,7 @@ fn reported(error: &wgpu::Error) -> EngineError {
 #[cfg(test)]
 mod tests {
     use super::super::kernel_tests::with_device;
+    use super::buffer::create_buffer;
     use super::*;
 
     #[test]
@@ -402,12 +395,7 @@ mod tests {
         with_device(|device| {
             let ask = || pollster::block_on(device.submit_nothing());
             ask().unwrap();
-            drop(device.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("too large"),
-                size: u64::MAX / 8 * 4,
-                usage: wgpu::BufferUsages::STORAGE,
-                mapped_at_creation: false,
-            }));
+            drop(create_buffer(device, "too large", u64::MAX / 8 * 4, wgpu::BufferUsages::STORAGE));
             assert!(matches!(ask(), Err(EngineError::DeviceRefused { .. })));
             pollster::block_on(device.recover()).unwrap();
             ask().unwrap();

@@ -58,11 +58,11 @@ pub(super) fn with_device(test: impl Fn(&Rc<GpuDevice>)) {
         Some(half) => {
             STORED.set(Stored::F16);
             if !half.abilities.matrices {
-                skipped(has_everything(half.adapter()), "the adapter has no subgroups, which multiply blocks");
+                skipped(has_everything(&half.adapter), "the adapter has no subgroups, which multiply blocks");
             }
             test(&half);
         }
-        None => skipped(has_everything(single.adapter()), "the adapter does not store f16"),
+        None => skipped(has_everything(&single.adapter), "the adapter does not store f16"),
     }
 }
 
@@ -119,7 +119,7 @@ fn variants(device: &GpuDevice, product: &Product, which: Variants) -> Vec<Varia
         let lanes = device.abilities.subgroup_lanes;
         let why = format!("kernels for subgroups of eight lanes do not run, this adapter's subgroups have {lanes}");
         // Four lanes means that llvmpipe was configured with that width.
-        skipped(has_everything(device.adapter()) && lanes != 4, why);
+        skipped(has_everything(&device.adapter) && lanes != 4, why);
     }
     let usual = [every[0], product.usual_variant(device.abilities)];
     let only_subgroups = env::var_os(ONLY_SUBGROUPS).is_some();
@@ -313,7 +313,7 @@ fn run(
     record: impl FnOnce(&mut Builder, &[BufferRange]),
 ) -> Vec<Vec<u8>> {
     let kernel = shaders::kernel(kernel).unwrap();
-    let stored = |in_buffer| if in_buffer { device.stored() } else { Stored::F32 };
+    let stored = |in_buffer| if in_buffer { device.form.stored } else { Stored::F32 };
     let types: Vec<Stored> = stored_buffers(kernel).into_iter().map(stored).collect();
     let buffers: Vec<Vec<u8>> = buffers.iter().zip(&types).map(|(bytes, &stored)| as_stored(stored, bytes)).collect();
     let mut builder = Builder::new(1);
@@ -401,7 +401,7 @@ fn kernels_match_their_twins_with_every_subgroup_size() {
     }
     let native = Cell::new(None);
     with_device(|device| {
-        native.set(has_everything(device.adapter()).then(|| 32 * device.abilities.subgroup_lanes));
+        native.set(has_everything(&device.adapter).then(|| 32 * device.abilities.subgroup_lanes));
     });
     let Some(native) = native.get() else {
         return skipped(false, "only llvmpipe has a configurable vector width");

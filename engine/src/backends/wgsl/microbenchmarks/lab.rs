@@ -85,7 +85,7 @@ impl Bench {
         let mut reading = None;
         while left > 0 || !under_way.is_empty() {
             while left > 0 && under_way.len() < self.pace.in_flight() {
-                let count = u32::try_from(self.pace.work()).unwrap_or(u32::MAX).min(left);
+                let count = u32::try_from(self.pace.work).unwrap_or(u32::MAX).min(left);
                 under_way.push_back((count, device.submit(self.repeated.encode(device, 0..count))));
                 left -= count;
             }

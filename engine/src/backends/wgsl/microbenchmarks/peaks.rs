@@ -101,7 +101,7 @@ impl PeakKind {
 
     /// Copies or reads arrays of the largest size that the device can hold, with the best number of invocations.
     async fn stream(self, lab: &Lab) -> Result<Peak> {
-        let wished = if lab.device.adapter().software { ARRAY_BYTES_ON_SOFTWARE } else { ARRAY_BYTES };
+        let wished = if lab.device.adapter.software { ARRAY_BYTES_ON_SOFTWARE } else { ARRAY_BYTES };
         let mut bytes = wished.min(lab.device.largest_binding_bytes()).next_power_of_two();
         if bytes > lab.device.largest_binding_bytes() {
             bytes /= 2;

@@ -91,7 +91,7 @@ pub async fn profile(
         let cost = profiler.cost(&recording, launch_seconds).await?;
         launches.push(describe(dispatch, cost));
     }
-    let (adapter, batch_size) = (device.adapter().clone(), job.batches.batch_size);
+    let (adapter, batch_size) = (device.adapter.clone(), job.batches.batch_size);
     Ok(Profile { schema_version: SCHEMA_VERSION, adapter, batch_size, step, launches })
 }
 

@@ -96,7 +96,7 @@ impl RecurrentLayer {
         if pass == Pass::WeightGradient {
             // A matrix product over all steps.
             let layer = MeasuredLayer::dense(self.gate_columns(), sequences * steps, stored_units);
-            return LayerPass { flops, impossible, ..layer.matrix_product(KernelSuite::Rnn, size, pass, emulated) };
+            return LayerPass { suite: KernelSuite::Rnn, size, flops, impossible, ..layer.pass(pass, emulated) };
         }
         let operands = self.operands(pass);
         // A forward pass is checked by its last hidden states, unless that would take too many steps.

@@ -14,19 +14,22 @@ use crate::model::{PoolKind, SlidingWindow, Stage, Words};
 
 impl Planner<'_> {
     /// Launches a kernel that reads only a stage's inputs (and gradient) and computes four values per invocation.
+    /// `of_input` returns the parameters of the gradient of an input, given its number.
     fn map_values<P: Pod>(
         &mut self,
         stage: &Stage,
         phase: LayerPhase,
         [forward, backward]: [&str; 2],
         params: &P,
-        with_epilogue: impl FnOnce(Epilogue) -> P,
+        of_input: impl Fn(u32, Epilogue) -> P,
     ) {
         if phase != LayerPhase::Backward {
             return self.map_inputs(forward, stage, params);
         }
-        let bindings = [self.output_gradient(stage), self.input_of(stage, 0)];
-        self.pass_back(backward, stage, 0, &bindings, with_epilogue);
+        for (number, input) in (0..).zip(0..stage.inputs.len()) {
+            let bindings = [self.output_gradient(stage), self.input_of(stage, input)];
+            self.pass_back(backward, stage, input, &bindings, |epilogue| of_input(number, epilogue));
+        }
     }
 
     /// Launches a kernel that computes a stage's output from its inputs, with four values per invocation.
@@ -70,32 +73,32 @@ impl Planner<'_> {
     pub(super) fn gelu(&mut self, stage: &Stage, phase: LayerPhase) {
         let params = self.sized(stage).elementwise();
         let kernels = ["gelu_forward", "gelu_backward"];
-        self.map_values(stage, phase, kernels, &params, |epilogue| Elementwise { epilogue, ..params });
+        self.map_values(stage, phase, kernels, &params, |_, epilogue| Elementwise { epilogue, ..params });
     }
 
     pub(super) fn local_response(&mut self, stage: &Stage, phase: LayerPhase, radius: u32, constants: [f32; 3]) {
         let params = self.sized(stage).local_response(radius, constants);
         let kernels = ["local_response_forward", "local_response_backward"];
-        self.map_values(stage, phase, kernels, &params, |epilogue| LocalResponse { epilogue, ..params });
+        self.map_values(stage, phase, kernels, &params, |_, epilogue| LocalResponse { epilogue, ..params });
     }
 
     pub(super) fn sentence_sum(&mut self, stage: &Stage, phase: LayerPhase, words: u32) {
         let params = self.sized(stage).sentence_sum(words);
         let kernels = ["sentence_sum_forward", "sentence_sum_gradient"];
-        self.map_values(stage, phase, kernels, &params, |epilogue| SentenceSum { epilogue, ..params });
+        self.map_values(stage, phase, kernels, &params, |_, epilogue| SentenceSum { epilogue, ..params });
     }
 
     pub(super) fn transpose(&mut self, stage: &Stage, phase: LayerPhase) {
         let params = self.sized(stage).transpose();
         let kernels = ["transpose_forward", "transpose_gradient"];
-        self.map_values(stage, phase, kernels, &params, |epilogue| Transpose { epilogue, ..params });
+        self.map_values(stage, phase, kernels, &params, |_, epilogue| Transpose { epilogue, ..params });
     }
 
     pub(super) fn pool(&mut self, stage: &Stage, phase: LayerPhase, kind: PoolKind, window: SlidingWindow) {
         let params = self.sized(stage).pool(window);
         if kind == PoolKind::Average {
             let kernels = ["average_pool_forward", "average_pool_backward"];
-            return self.map_values(stage, phase, kernels, &params, |epilogue| Pool { epilogue, ..params });
+            return self.map_values(stage, phase, kernels, &params, |_, epilogue| Pool { epilogue, ..params });
         }
         let features = self.stages.output(stage).stored_features(CHANNEL_ALIGNMENT);
         let taps = self.keep(stage, 0, "pooling taps", 4 * u64::from(features));
@@ -110,25 +113,16 @@ impl Planner<'_> {
 
     pub(super) fn add(&mut self, stage: &Stage, phase: LayerPhase) {
         let params = self.sized(stage).add();
-        if phase != LayerPhase::Backward {
-            return self.map_inputs("add_forward", stage, &params);
-        }
-        for (input, repeats) in [(0, 1), (1, params.repeats)] {
-            let bindings = [self.output_gradient(stage), self.input_of(stage, input)];
-            self.pass_back("add_gradient", stage, input, &bindings, |epilogue| Add { repeats, epilogue, ..params });
-        }
+        let of_input =
+            |input, epilogue| Add { repeats: if input == 0 { 1 } else { params.repeats }, epilogue, ..params };
+        self.map_values(stage, phase, ["add_forward", "add_gradient"], &params, of_input);
     }
 
     pub(super) fn concatenate(&mut self, stage: &Stage, phase: LayerPhase) {
         let params = self.sized(stage).concatenate();
-        if phase != LayerPhase::Backward {
-            return self.map_inputs("concatenate_forward", stage, &params);
-        }
-        for (input, of_second) in [(0, 0), (1, 1)] {
-            let bindings = [self.output_gradient(stage), self.input_of(stage, input)];
-            let with = |epilogue| Concatenate { of_second, epilogue, ..params };
-            self.pass_back("concatenate_gradient", stage, input, &bindings, with);
-        }
+        let kernels = ["concatenate_forward", "concatenate_gradient"];
+        let of_input = |of_second, epilogue| Concatenate { of_second, epilogue, ..params };
+        self.map_values(stage, phase, kernels, &params, of_input);
     }
 
     pub(super) fn pixel_products(&mut self, stage: &Stage, phase: LayerPhase) {

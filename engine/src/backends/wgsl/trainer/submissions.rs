@@ -89,8 +89,8 @@ impl WgslTrainer {
     fn submit(&self, kind: StepKind, next: &mut Cursor, steps: u32, step: &dyn Fn(u32) -> Step) -> (u64, UnderWay<()>) {
         let executor = self.executor(kind);
         let most = match kind {
-            StepKind::Training => self.training_pace.work(),
-            StepKind::Evaluation(_) => self.evaluation_pace.work(),
+            StepKind::Training => self.training_pace.work,
+            StepKind::Evaluation(_) => self.evaluation_pace.work,
         };
         let first = next.slot;
         let mut commands = Commands::new(&self.device);
@@ -146,7 +146,7 @@ impl WgslTrainer {
         under_way: &mut VecDeque<(u64, UnderWay<()>)>,
     ) -> Result<Range<u32>> {
         let (_, operations) = self.training.within(0, u64::MAX, false);
-        let of_a_submission = self.training_pace.work() / operations.max(1);
+        let of_a_submission = self.training_pace.work / operations.max(1);
         let Some(streaming) = &mut self.streaming else { return Ok(0..steps) };
         let count = of_a_submission.clamp(1, u64::from(streaming.place.steps.min(steps - first)));
         let slots = first..first + u32::try_from(count).expect("no more than there are steps");
@@ -217,7 +217,7 @@ impl WgslTrainer {
         number: usize,
         epoch_begins: bool,
     ) -> impl Future<Output = Result<()>> + use<> {
-        let (row, most, stretch) = (slot % STEP_ROWS, self.training_pace.work(), self.stretch(number));
+        let (row, most, stretch) = (slot % STEP_ROWS, self.training_pace.work, self.stretch(number));
         let mut commands = Commands::new(&self.device);
         if epoch_begins {
             commands.add(&self.shuffle, row, 0..self.shuffle.launches());

@@ -44,22 +44,24 @@ fn build(device: &Rc<GpuDevice>, job: &TrainingJob) -> WgslTrainer {
 }
 
 fn build_streaming(device: &Rc<GpuDevice>, clock: Rc<dyn Clock>, job: &TrainingJob, mode: InputMode) -> WgslTrainer {
-    let (choices, setup) = (&mut untuned(device), TrainingSetup::of_input(mode));
-    pollster::block_on(WgslTrainer::new(Rc::clone(device), clock, choices, job, setup)).unwrap()
+    let (choices, setup) = (&mut Choices::new(device.abilities), TrainingSetup::of_input(mode));
+    build_with(device, clock, choices, job, setup).unwrap()
 }
 
-/// Kernels by the rule alone.
-fn untuned(device: &GpuDevice) -> Choices {
-    Choices::new(device.abilities)
+fn build_with(
+    device: &Rc<GpuDevice>,
+    clock: Rc<dyn Clock>,
+    choices: &mut Choices,
+    job: &TrainingJob,
+    setup: TrainingSetup,
+) -> Result<WgslTrainer> {
+    pollster::block_on(WgslTrainer::new(Rc::clone(device), clock, choices, job, setup))
 }
 
 /// Compares the bytes that are allocated for a job with those that were predicted.
 fn check_predicted_bytes(device: &Rc<GpuDevice>, name: &str, job: &TrainingJob, setup: TrainingSetup) {
-    let mut choices = untuned(device);
-    let build = |choices: &mut Choices| {
-        let trainer = WgslTrainer::new(Rc::clone(device), Rc::new(Standstill), choices, job, setup);
-        pollster::block_on(trainer).unwrap()
-    };
+    let mut choices = Choices::new(device.abilities);
+    let build = |choices: &mut Choices| build_with(device, Rc::new(Standstill), choices, job, setup).unwrap();
     // A real GPU chooses kernels by timing. Nothing stays on the device.
     drop(build(&mut choices));
     device.data.clear();
@@ -91,7 +93,7 @@ fn allocated_bytes_are_those_predicted() {
 fn the_driver_reserves_the_predicted_bytes_apart_from_rounding() {
     with_device(|device| {
         let Some(before) = device.reserved_bytes() else {
-            return skipped(has_everything(device.adapter()), "this driver does not tell what it reserves");
+            return skipped(has_everything(&device.adapter), "this driver does not tell what it reserves");
         };
         let job = wide_job("keras-mnist-cnn", BATCH);
         let mut trainer = build(device, &job);
@@ -111,13 +113,11 @@ fn a_batch_that_does_not_fit_is_refused_before_allocating() {
         let mut job = wide_job("keras-mnist-cnn", BATCH);
         // An activation of 26 × 26 × 32 values for each sample; llvmpipe and most GPUs bind 2 GiB at most.
         job.batches.batch_size =
-            u32::try_from(allowed / (device.stored().bytes() * 26 * 26 * 32) + 1).unwrap_or(u32::MAX).min(4_000_000);
+            u32::try_from(allowed / (device.form.stored.bytes() * 26 * 26 * 32) + 1).unwrap_or(u32::MAX).min(4_000_000);
         let before = device.counts();
         let predicted = backend_on(device).predicted_bytes(&job);
-        let mut choices = untuned(device);
-        let building =
-            WgslTrainer::new(Rc::clone(device), Rc::new(Standstill), &mut choices, &job, TrainingSetup::STANDARD);
-        let built = pollster::block_on(building);
+        let choices = &mut Choices::new(device.abilities);
+        let built = build_with(device, Rc::new(Standstill), choices, &job, TrainingSetup::STANDARD);
         for refused in [predicted.err(), built.err()] {
             let Some(EngineError::DoesNotFit { needed_bytes, allowed_bytes, .. }) = &refused else {
                 panic!("{refused:?}")
@@ -173,7 +173,7 @@ fn slow_devices_get_few_launches_per_submission_and_equal_losses() {
 #[test]
 fn more_steps_than_the_device_holds_at_once_reuse_its_buffers() {
     with_device(|device| {
-        if device.stored() == Stored::F16 {
+        if device.form.stored == Stored::F16 {
             // The step table and the streamed batches are the same.
             return;
         }
@@ -258,11 +258,11 @@ fn recovery_releases_the_remembered_data_set() {
 fn replayed_segments_are_bit_equal_and_match_the_reference() {
     with_device(|device| {
         // In f16, only the rounding of restored weights differs.
-        let tried = if device.stored() == Stored::F16 { &OF_EVERY_KIND[..1] } else { &OF_EVERY_KIND };
+        let tried = if device.form.stored == Stored::F16 { &OF_EVERY_KIND[..1] } else { &OF_EVERY_KIND };
         for name in tried {
             let job = narrow_job(&crate::workload(name).unwrap());
             let found = repeated(&backend_on(device), &job);
-            if device.stored() == Stored::F32 {
+            if device.form.stored == Stored::F32 {
                 assert_close(&job, &found, &repeated(&ReferenceBackend::<f32>::new(), &job));
             }
         }
@@ -310,7 +310,7 @@ fn streamed_training_equals_resident_training_bit_for_bit() {
             "keras-mnist-hrnn",
         ];
         // The bytes that are streamed are the same in f16, where layers take llvmpipe many times as long.
-        let tried = if device.stored() == Stored::F16 { &names[..3] } else { &names[..] };
+        let tried = if device.form.stored == Stored::F16 { &names[..3] } else { &names[..] };
         for &name in tried {
             let job = narrow_job(&crate::workload(name).unwrap());
             let expected = trained(device, &job, InputMode::Resident);
