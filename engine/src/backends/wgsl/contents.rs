@@ -13,7 +13,6 @@ use crate::error::Result;
 use crate::model::TensorKind;
 use crate::trainer::TrainingJob;
 
-/// Initial contents of the buffers of a job's plan.
 pub(super) struct Contents<'a> {
     pub(super) job: &'a TrainingJob,
     pub(super) tensors: &'a [TensorLayout],

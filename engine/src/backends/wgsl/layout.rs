@@ -84,7 +84,6 @@ pub(super) fn arena_elements(layouts: &[TensorLayout]) -> u32 {
     end.next_multiple_of(BLOCK_ELEMENTS)
 }
 
-/// Returns the layouts of all tensors of a model, in the model's order.
 pub(super) fn tensor_layouts(model: &Model, stages: &Stages) -> Result<Vec<TensorLayout>, ModelError> {
     let mut layouts: Vec<Option<TensorLayout>> = vec![None; model.tensors()?.len()];
     let mut offset = 0;

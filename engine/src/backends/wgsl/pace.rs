@@ -18,7 +18,6 @@ pub(super) struct Pace {
     latency_seconds: f64,
     /// Submissions finished since the last change of pace, with their work and time.
     noted: (u32, u64, f64),
-    /// Last measured duration of a submission.
     submission_seconds: f64,
 }
 

@@ -15,7 +15,6 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use results::{Communication, ExchangeSeconds};
-use shaders::params::Step;
 
 use super::WgslBackend;
 use super::choices::Choices;
@@ -154,9 +153,13 @@ impl ParallelTrainer {
         let mut asked = Vec::new();
         let mut writing = None;
         for number in 0..exchanges {
-            let exchange = self.request(&whole, number);
-            let is_waited_for = exchange.exchange.is_waited_for() || number + 1 == exchanges;
-            asked.push(exchange);
+            let exchange = self.replicas.trainers[0].plan.training.exchanges[number];
+            let epoch_begins = number == 0 && whole.offset == 0;
+            let computing = self.on_all(|replica| replica.compute(slot, number, epoch_begins));
+            let readings =
+                self.on_all(|replica| replica.buffers.begin_to_read(&replica.device, exchange.read, exchange.staging));
+            asked.push(PendingExchange { exchange, computing, readings });
+            let is_waited_for = exchange.is_waited_for() || number + 1 == exchanges;
             if is_waited_for {
                 self.finish_write(writing.take(), communication).await?;
                 writing = self.exchange(std::mem::take(&mut asked), communication).await?;
@@ -170,16 +173,6 @@ impl ParallelTrainer {
         let seconds = self.replicas.clock.now_seconds() - started;
         self.replicas.trainers.iter_mut().for_each(|replica| replica.note_step(seconds));
         Ok(())
-    }
-
-    /// Submits the launches up to this exchange, and requests each device's results.
-    fn request(&self, whole: &Step, number: usize) -> PendingExchange {
-        let epoch_begins = number == 0 && whole.offset == 0;
-        let exchange = self.replicas.trainers[0].plan.training.exchanges[number];
-        let computing = self.on_all(|replica| replica.compute(whole.slot, number, epoch_begins));
-        let read =
-            |replica: &WgslTrainer| replica.buffers.begin_to_read(&replica.device, exchange.read, exchange.staging);
-        PendingExchange { exchange, computing, readings: self.on_all(read) }
     }
 
     fn on_all<T, W: Future<Output = Result<T>> + 'static>(&self, start: impl Fn(&WgslTrainer) -> W) -> UnderWay<T> {

@@ -190,7 +190,6 @@ pub(super) fn dense(pass: Pass, rows: u32, inputs: u32, outputs: u32) -> Product
     Product { pass, params: Params::Dense(params) }
 }
 
-/// A recurrent layer with tanh; for tests.
 #[cfg(test)]
 pub(super) fn recurrent(sequences: u32, steps: u32, units: u32) -> Recurrent {
     Recurrent {

@@ -50,7 +50,6 @@ pub(crate) enum JobPart {
     FileOrder,
     /// Images or stories of half a data set, each padded to whole words. All jobs share them.
     Images(Half),
-    /// Labels of half a data set. All jobs share them.
     Labels(Half),
 }
 
@@ -60,7 +59,6 @@ pub(crate) enum Half {
     Test,
 }
 
-/// Part of a buffer bound to a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BufferRange {
     /// Index in the plan's list of buffers.
@@ -116,7 +114,6 @@ impl Dispatch {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recording {
     pub(super) dispatches: Vec<Dispatch>,
-    /// Exchanges between several devices that share each batch, in order.
     pub(super) exchanges: Vec<Exchange>,
 }
 
@@ -127,11 +124,9 @@ pub(super) struct Exchange {
     pub(super) after: usize,
     /// End of the launches that do not need its result. Devices execute them while the host exchanges.
     pub(super) until: usize,
-    /// Index of its staging buffer in the plan.
     pub(super) staging: usize,
     /// Results of each device, in f32.
     pub(super) read: BufferRange,
-    /// Destination of the combined results on each device.
     pub(super) write: BufferRange,
     pub(super) combination: Combination,
 }

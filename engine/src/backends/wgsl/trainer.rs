@@ -19,7 +19,7 @@ use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 use crate::training::Segments;
-use streaming::Streaming;
+use submissions::Streaming;
 
 pub(super) struct WgslTrainer {
     pub(super) device: Rc<GpuDevice>,
@@ -81,7 +81,7 @@ impl WgslTrainer {
         let mut variants: Vec<String> = plan.products().iter().map(|product| choices.describe(product)).collect();
         variants.sort();
         variants.dedup();
-        if device.submits_while_waiting() {
+        if device.submits_while_waiting.get() {
             variants.push("waiting: with empty submissions".to_owned());
         }
         let facts = TrainerFacts {
@@ -268,7 +268,6 @@ pub(super) fn numbers(stored: Stored, bytes: &[u8]) -> Vec<f32> {
     }
 }
 
-mod streaming;
 mod submissions;
 #[cfg(test)]
 mod tests;

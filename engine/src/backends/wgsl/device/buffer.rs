@@ -10,7 +10,7 @@ use crate::error::{EngineError, Result};
 
 /// Device buffers of a plan, in the plan's order.
 pub(crate) struct Buffers {
-    buffers: Vec<wgpu::Buffer>,
+    pub(super) buffers: Vec<wgpu::Buffer>,
     /// Preallocated staging buffers, each for one read at a time.
     staging: Vec<wgpu::Buffer>,
 }
@@ -41,10 +41,6 @@ impl Buffers {
         });
         // The driver may have reported an error for a cached buffer, which is then unusable.
         built.await.flatten().inspect_err(|_| device.data.clear())
-    }
-
-    pub(crate) fn get(&self, index: usize) -> &wgpu::Buffer {
-        &self.buffers[index]
     }
 
     /// Overwrites part of a buffer before the next submission.

@@ -45,11 +45,11 @@ pub(crate) struct GpuDevice {
     pub(crate) form: Form,
     /// First error that the driver reported outside of [`Self::watched`].
     fault: Arc<Mutex<Option<EngineError>>>,
-    counts: Cell<Counts>,
+    pub(crate) counts: Cell<Counts>,
     pub(crate) pipelines: Pipelines,
     pub(crate) data: DataSets,
     latency_seconds: Cell<Option<f64>>,
-    submits_while_waiting: Cell<bool>,
+    pub(crate) submits_while_waiting: Cell<bool>,
     #[cfg(not(target_arch = "wasm32"))]
     waiter: Waiter,
     /// Place of the launch that new trainers omit, to simulate a driver that drops work.
@@ -81,13 +81,9 @@ pub(crate) struct Counts {
 }
 
 impl GpuDevice {
-    /// Opens the adapter that matches `choice` for kernels of this precision, ignoring the features in `without`.
-    pub(crate) async fn open(choice: &AdapterChoice, precision: Precision, without: &[Feature]) -> Result<Self> {
-        Self::open_with(choice, precision, None, without).await
-    }
-
-    /// Like [`Self::open`], with these matrices instead of the adapter's matrix units.
-    pub(crate) async fn open_with(
+    /// Opens the adapter that matches `choice` for kernels of this precision, with these matrices instead of the adapter's
+    /// matrix units, and ignoring the features in `without`.
+    pub(crate) async fn open(
         choice: &AdapterChoice,
         precision: Precision,
         matrices: Option<Matrices>,
@@ -111,24 +107,19 @@ impl GpuDevice {
         let subgroups = if subgroup_lanes > 0 { wgpu::Features::SUBGROUP } else { wgpu::Features::empty() };
         let half = if form.stored == Stored::F16 { wgpu::Features::SHADER_F16 } else { wgpu::Features::empty() };
         let timing = if timestamps { wgpu::Features::TIMESTAMP_QUERY } else { wgpu::Features::empty() };
-        let (matrices, experimental_features) = matrix_features(form);
-        let large_matrix_tiles = form.matrices.is_some()
+        let (stored, matrices) = (form.stored, form.matrices.is_some());
+        let large_matrix_tiles = matrices
             && adapter.get_info().subgroup_max_size <= MAX_LARGE_TILE_LANES
             && adapter.limits().max_compute_workgroup_storage_size >= LARGE_TILE_BYTES;
         if large_matrix_tiles {
             limits.max_compute_workgroup_storage_size = LARGE_TILE_BYTES;
         }
-        let abilities = Abilities {
-            software: described[index].software,
-            subgroup_lanes,
-            stored: form.stored,
-            small_workgroups,
-            matrices: form.matrices.is_some(),
-            large_matrix_tiles,
-        };
+        let software = described[index].software;
+        let abilities = Abilities { software, subgroup_lanes, stored, small_workgroups, matrices, large_matrix_tiles };
+        let (cooperative_matrices, experimental_features) = matrix_features(form);
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("gradmark"),
-            required_features: subgroups | half | timing | matrices,
+            required_features: subgroups | half | timing | cooperative_matrices,
             experimental_features,
             required_limits: limits,
             ..wgpu::DeviceDescriptor::default()
@@ -182,11 +173,6 @@ impl GpuDevice {
         let mut counts = self.counts.get();
         note(&mut counts);
         self.counts.set(counts);
-    }
-
-    #[cfg(test)]
-    pub(crate) fn counts(&self) -> Counts {
-        self.counts.get()
     }
 
     /// Simulates a lost device, as after a driver reset.
@@ -285,10 +271,6 @@ impl GpuDevice {
         let others = &mut seconds[1..];
         others.sort_by(f64::total_cmp);
         Ok(others[others.len() / 2])
-    }
-
-    pub(crate) fn submits_while_waiting(&self) -> bool {
-        self.submits_while_waiting.get()
     }
 
     /// Waits for a driver callback, with empty submissions in the meantime if they reduce its delay.

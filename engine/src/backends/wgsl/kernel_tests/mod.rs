@@ -21,7 +21,7 @@ use proptest::test_runner::{Config, TestRunner};
 use results::{Feature, Precision};
 use shaders::params::{Epilogue, Step, activation};
 use shaders::reference::pcg4d::uniform;
-use shaders::{Access, Kernel, Matrices, Stored};
+use shaders::{Access, Matrices, Stored};
 
 use super::device::GpuDevice;
 use super::device::buffer::Buffers;
@@ -71,7 +71,7 @@ pub(super) fn with_device(test: impl Fn(&Rc<GpuDevice>)) {
 fn open() -> Option<(Rc<GpuDevice>, Option<Rc<GpuDevice>>)> {
     [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| {
         let open = |(precision, matrices)| {
-            pollster::block_on(GpuDevice::open_with(&choice, precision, matrices, &[])).ok().map(Rc::new)
+            pollster::block_on(GpuDevice::open(&choice, precision, matrices, &[])).ok().map(Rc::new)
         };
         // llvmpipe lists 8 × 8 matrices for all vector widths, but supports them only with eight lanes.
         let units = chosen_lanes().is_none_or(|lanes| lanes == 8).then_some((Precision::F16Matrix, None));
@@ -154,16 +154,6 @@ fn storable(values: Vec<f32>) -> Vec<f32> {
 /// Returns the tolerance for values that were stored `times` times in between.
 fn stored_on_the_way(times: f64, tolerance: f64) -> f64 {
     tolerance + if STORED.get() == Stored::F16 { times * ROUNDING } else { 0.0 }
-}
-
-/// Returns, for each storage buffer of a kernel, true if it holds the type [`Stored`].
-fn stored_buffers(kernel: &Kernel) -> Vec<bool> {
-    let source = kernel.source(Stored::F32);
-    let holds_stored = |binding| {
-        let declaration = format!("@group(0) @binding({binding}) ");
-        source.lines().any(|line| line.starts_with(&declaration) && line.contains(": array<Stored"))
-    };
-    (1..=kernel.storage.len()).map(holds_stored).collect()
 }
 
 /// Converts the bytes of f32 numbers to the stored type.
@@ -281,14 +271,6 @@ impl Case {
             assert_close(&format!("{kernel} {params:?}, {step:?}"), found, expected, tolerance);
         }
     }
-
-    fn check_variants(&self, device: &GpuDevice, (product, which): (&Product, Variants), step: &Step, tolerance: f64) {
-        for variant in variants(device, product, which) {
-            for (found, expected) in self.launch_variant(device, &variant, product, step).iter().zip(&self.expected) {
-                assert_close(&format!("{} {product:?}", variant.kernel), found, expected, tolerance);
-            }
-        }
-    }
 }
 
 /// Runs `kernel` once and returns its storage buffers afterwards. `buffers` are in binding order. Buffers of the stored
@@ -313,8 +295,13 @@ fn run(
     record: impl FnOnce(&mut Builder, &[BufferRange]),
 ) -> Vec<Vec<u8>> {
     let kernel = shaders::kernel(kernel).unwrap();
-    let stored = |in_buffer| if in_buffer { device.form.stored } else { Stored::F32 };
-    let types: Vec<Stored> = stored_buffers(kernel).into_iter().map(stored).collect();
+    let source = kernel.source(Stored::F32);
+    let stored = |binding| {
+        let declaration = format!("@group(0) @binding({binding}) ");
+        let is_stored = |line: &str| line.starts_with(&declaration) && line.contains(": array<Stored");
+        if source.lines().any(is_stored) { device.form.stored } else { Stored::F32 }
+    };
+    let types: Vec<Stored> = (1..=kernel.storage.len()).map(stored).collect();
     let buffers: Vec<Vec<u8>> = buffers.iter().zip(&types).map(|(bytes, &stored)| as_stored(stored, bytes)).collect();
     let mut builder = Builder::new(1);
     let bindings: Vec<_> = buffers.iter().map(|bytes| builder.filled("storage", bytes.clone())).collect();

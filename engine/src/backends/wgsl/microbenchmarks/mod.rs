@@ -43,7 +43,7 @@ pub async fn measure(
     request: &Request,
     observer: &mut dyn Observer<Event>,
 ) -> Result<KernelReport> {
-    let device = Rc::new(GpuDevice::open(choice, Precision::F32, &[]).await?);
+    let device = Rc::new(GpuDevice::open(choice, Precision::F32, None, &[]).await?);
     observer.event(&Event::Opened { adapter: device.adapter.clone() });
     let emulated = device.adapter.software;
     let peaks = peaks::wanted(&request.suites).into_iter().map(Measurement::Peak);

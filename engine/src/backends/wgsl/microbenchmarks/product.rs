@@ -15,7 +15,6 @@ use crate::error::{EngineError, Result};
 use crate::measure::{Event, Gauge, Observer, median_peaks};
 use crate::random::Generator;
 
-/// Number of results that are compared with plain sums.
 const CHECKED_RESULTS: u32 = 16;
 /// Maximum difference as a share of the sum of magnitudes, many times the rounding error.
 const TOLERANCE: f64 = 1e-5;
@@ -26,7 +25,6 @@ const OUT_OF_MEMORY: &str = "the device ran out of memory";
 /// Share of an entry's budget per repetition: one for the check, two for the warm-up, and one per window.
 const BUDGET_SHARE: f64 = 1.0 / (3 + MIN_WINDOWS) as f64;
 
-/// Suites to measure, with the budget per entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// Suites to measure. Suites of products include the arithmetic peak, which they need.
@@ -46,7 +44,6 @@ pub(super) struct LayerPass {
     pub(super) rows: u32,
     /// True if it is planned for a GPU that a CPU emulates, which sums gradients in fewer parts.
     pub(super) emulated: bool,
-    /// Reason why no kernel can compute it, if any.
     pub(super) impossible: Option<&'static str>,
     /// Initial contents of the buffers, in binding order.
     pub(super) operands: Vec<Operand>,
@@ -61,12 +58,6 @@ pub(super) struct LayerPass {
 impl LayerPass {
     pub(super) fn title(&self) -> String {
         format!("{} {}, {}", self.suite.name(), self.size, self.product.pass.title())
-    }
-
-    /// Returns the names of the kernels of a repetition, in order.
-    fn kernels(&self, variant: &Variant) -> Vec<String> {
-        let sum = self.product.sum_of_parts().map(|sum| sum_of_parts(&sum, self.emulated).0);
-        [variant.kernel].into_iter().chain(sum).map(str::to_owned).collect()
     }
 
     pub(super) fn buffers(&self) -> impl Iterator<Item = u64> {
@@ -133,11 +124,12 @@ impl<'a> ProductBenchmark<'a> {
             let best = self.reached.entry((suite, product.pass)).or_insert(rate);
             *best = best.max(rate);
         }
-        let (size, kernels) = (layer.size.clone(), layer.kernels(&variant));
+        let sum = product.sum_of_parts().map(|sum| sum_of_parts(&sum, layer.emulated).0);
+        let kernels = [variant.kernel].into_iter().chain(sum).map(str::to_owned).collect();
+        let size = layer.size.clone();
         Ok(Entry { suite, size, pass: product.pass, flops, bytes: layer.buffers().sum(), kernels, outcome })
     }
 
-    /// Returns the reason for skipping a product, if any.
     fn obstacle(&self, layer: &LayerPass) -> Option<KernelOutcome> {
         if let Some(reason) = layer.impossible {
             return Some(KernelOutcome::Skipped { reason: reason.to_owned() });
@@ -195,7 +187,6 @@ pub(super) fn choose_indices(results: u64) -> Vec<u64> {
     [0, results - 1].into_iter().chain(between).collect()
 }
 
-/// Seed of all operands.
 const SEED: u32 = 7;
 
 /// Row-major matrix of random numbers in -1..1, or in another range.
@@ -214,7 +205,6 @@ pub(super) struct Operand {
 }
 
 impl Operand {
-    /// Creates a matrix without padding.
     pub(super) fn full(stream: u32, rows: u32, columns: u32) -> Self {
         Self { stream, rows, columns, known: columns, limit: 1.0, unsigned: false }
     }

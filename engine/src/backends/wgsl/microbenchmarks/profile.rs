@@ -23,7 +23,6 @@ const SCHEMA_VERSION: u32 = 1;
 const WINDOWS: u32 = 5;
 const MAX_REPETITIONS: u32 = 256;
 
-/// A training step, launch by launch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Profile {
     pub schema_version: u32,
@@ -34,7 +33,6 @@ pub struct Profile {
     pub launches: Vec<Launch>,
 }
 
-/// One launch of a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Launch {
     pub kernel: &'static str,
@@ -70,7 +68,7 @@ pub async fn profile(
     job: &TrainingJob,
     launch_seconds: f64,
 ) -> Result<Profile> {
-    let device = GpuDevice::open(choice, Precision::F32, &[]).await?;
+    let device = GpuDevice::open(choice, Precision::F32, None, &[]).await?;
     let mut choices = Choices::new(device.abilities);
     let largest_binding = device.largest_binding_bytes();
     let products = Plan::new(job, TrainingSetup::STANDARD, largest_binding, &choices)?.products();

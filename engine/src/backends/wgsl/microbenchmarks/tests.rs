@@ -21,7 +21,6 @@ impl Clock for RealClock {
     }
 }
 
-/// Gauge that always reports 1 GFLOP/s.
 struct GigaflopGauge;
 
 #[async_trait(?Send)]

@@ -65,11 +65,11 @@ fn check_predicted_bytes(device: &Rc<GpuDevice>, name: &str, job: &TrainingJob, 
     // A real GPU chooses kernels by timing. Nothing stays on the device.
     drop(build(&mut choices));
     device.data.clear();
-    let before = device.counts();
+    let before = device.counts.get();
     let predicted = Plan::new(job, setup, device.largest_binding_bytes(), &choices).unwrap().bytes();
-    assert_eq!(device.counts(), before, "{name}: a prediction asks nothing of the driver");
+    assert_eq!(device.counts.get(), before, "{name}: a prediction asks nothing of the driver");
     let trainer = build(&mut choices);
-    assert_eq!(device.counts().buffer_bytes - before.buffer_bytes, predicted, "{name}, {setup:?}");
+    assert_eq!(device.counts.get().buffer_bytes - before.buffer_bytes, predicted, "{name}, {setup:?}");
     assert_eq!(trainer.facts().device_memory_bytes, predicted, "{name}, {setup:?}");
 }
 
@@ -114,7 +114,7 @@ fn a_batch_that_does_not_fit_is_refused_before_allocating() {
         // An activation of 26 × 26 × 32 values for each sample; llvmpipe and most GPUs bind 2 GiB at most.
         job.batches.batch_size =
             u32::try_from(allowed / (device.form.stored.bytes() * 26 * 26 * 32) + 1).unwrap_or(u32::MAX).min(4_000_000);
-        let before = device.counts();
+        let before = device.counts.get();
         let predicted = backend_on(device).predicted_bytes(&job);
         let choices = &mut Choices::new(device.abilities);
         let built = build_with(device, Rc::new(Standstill), choices, &job, TrainingSetup::STANDARD);
@@ -127,7 +127,7 @@ fn a_batch_that_does_not_fit_is_refused_before_allocating() {
             assert!(text.contains(&allowed.to_string()), "{text}");
         }
         // Empty submissions tell how late the device answers.
-        assert_eq!(Counts { submissions: before.submissions, ..device.counts() }, before);
+        assert_eq!(Counts { submissions: before.submissions, ..device.counts.get() }, before);
     });
 }
 
@@ -140,9 +140,9 @@ fn timed_window_reads_back_once_and_allocates_nothing() {
             job.batches.samples = 2 * BATCH;
             let mut trainer = build(device, &job);
             pollster::block_on(trainer.train_steps(1)).unwrap();
-            let before = device.counts();
+            let before = device.counts.get();
             let report = pollster::block_on(trainer.train_steps(3)).unwrap();
-            let after = device.counts();
+            let after = device.counts.get();
             assert_eq!(report.losses.len(), 3);
             assert_eq!(after.read_backs, before.read_backs + 1, "{name}");
             let created = Counts { read_backs: after.read_backs, submissions: after.submissions, ..before };
@@ -159,9 +159,9 @@ fn slow_devices_get_few_launches_per_submission_and_equal_losses() {
         let job = job("keras-mnist-cnn", BATCH);
         let mut slow = build_streaming(device, Rc::new(TickingClock::default()), &job, InputMode::Resident);
         let mut losses = pollster::block_on(slow.train_steps(2)).unwrap().losses;
-        let before = device.counts().submissions;
+        let before = device.counts.get().submissions;
         losses.extend(pollster::block_on(slow.train_steps(1)).unwrap().losses);
-        let (submissions, launches) = (device.counts().submissions - before, slow.training.launches() as u64);
+        let (submissions, launches) = (device.counts.get().submissions - before, slow.training.launches() as u64);
         assert!((launches / 2..=launches).contains(&submissions), "{submissions} submissions of {launches} launches");
         let mut fast = build(device, &job);
         assert_eq!(pollster::block_on(fast.train_steps(3)).unwrap().losses, losses);
@@ -204,9 +204,9 @@ fn large_reads_allocate_one_more_staging_buffer() {
     with_device(|device| {
         let mut trainer = build(device, &wide_job("keras-mnist-mlp", BATCH));
         let arena = 4 * u64::from(arena_elements(&trainer.plan.tensors));
-        let before = device.counts();
+        let before = device.counts.get();
         pollster::block_on(trainer.gradients()).unwrap();
-        let after = device.counts();
+        let after = device.counts.get();
         assert_eq!((after.buffers, after.read_backs), (before.buffers + 1, before.read_backs + 1));
         assert_eq!(after.buffer_bytes - before.buffer_bytes, arena);
     });
@@ -243,9 +243,9 @@ fn recovery_releases_the_remembered_data_set() {
     with_device(|device| {
         let job = job("keras-mnist-mlp", BATCH);
         let buffers = || {
-            let before = device.counts().buffers;
+            let before = device.counts.get().buffers;
             drop(build(device, &job));
-            device.counts().buffers - before
+            device.counts.get().buffers - before
         };
         let (first, again) = (buffers(), buffers());
         assert!(again < first, "{again} of {first}: the data set is remembered");
@@ -330,9 +330,9 @@ fn streamed_batches_are_counted_and_create_nothing() {
         for mode in STREAMED {
             let mut trainer = build_streaming(device, Rc::new(TickingClock::default()), &job, mode);
             pollster::block_on(trainer.train_steps(1)).unwrap();
-            let before = device.counts();
+            let before = device.counts.get();
             let brought = pollster::block_on(trainer.train_steps(8)).unwrap().input.unwrap();
-            let after = device.counts();
+            let after = device.counts.get();
             let InputPipeline { preparing_seconds, uploading_seconds, waiting_seconds, .. } = brought;
             // Batches of three fill four rows, each of 784 pixels, a label and a number.
             assert_eq!((brought.mode, brought.batches, brought.bytes), (mode, 8, 8 * 4 * (784 + 2 + 4)));
