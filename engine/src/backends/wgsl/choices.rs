@@ -7,14 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::products::Product;
 use super::variants::{Abilities, Variant};
 
-/// Choices made on a device.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
     pub(super) abilities: Abilities,
     pub(super) by_product: BTreeMap<String, TunedKernel>,
 }
 
-/// Result of one tuning run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct TunedKernel {
     pub(super) kernel: String,
@@ -32,7 +30,6 @@ impl Choices {
         Self { abilities, by_product: serde_json::from_str(text).unwrap_or_default() }
     }
 
-    /// Serializes all choices for [`Choices::recalled`].
     pub(super) fn text(&self) -> String {
         serde_json::to_string(&self.by_product).expect("words and finite numbers are always JSON")
     }

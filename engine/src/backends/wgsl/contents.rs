@@ -13,17 +13,9 @@ use crate::error::Result;
 use crate::model::TensorKind;
 use crate::trainer::TrainingJob;
 
-/// Initial contents of the buffers of a job's plan.
 pub(super) struct Contents<'a> {
     pub(super) job: &'a TrainingJob,
     pub(super) tensors: &'a [TensorLayout],
-}
-
-impl JobPart {
-    /// Returns true if all jobs that train on a data set share it.
-    pub(super) fn is_of_the_data_set(self) -> bool {
-        matches!(self, Self::Images(_) | Self::Labels(_))
-    }
 }
 
 impl<'a> Contents<'a> {

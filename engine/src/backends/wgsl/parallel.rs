@@ -15,7 +15,6 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use results::{Communication, ExchangeSeconds};
-use shaders::params::Step;
 
 use super::WgslBackend;
 use super::choices::Choices;
@@ -31,7 +30,6 @@ use crate::trainer::{
     Backend, BackendFacts, EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob,
 };
 
-/// Several devices with our kernels.
 pub(in super::super) struct ParallelBackend {
     devices: Vec<WgslBackend>,
     clock: Rc<dyn Clock>,
@@ -140,11 +138,8 @@ struct PendingExchange {
     readings: UnderWay<ReadBack>,
 }
 
-/// A write to all devices that may be incomplete.
-struct PendingWrite {
-    since: f64,
-    arriving: UnderWay<()>,
-}
+/// A write to all devices that may be incomplete, and its start time.
+type PendingWrite = (f64, UnderWay<()>);
 
 impl ParallelTrainer {
     /// Runs one step on all devices. The host waits only for exchanges, not for the end of the step.
@@ -158,9 +153,13 @@ impl ParallelTrainer {
         let mut asked = Vec::new();
         let mut writing = None;
         for number in 0..exchanges {
-            let exchange = self.request(&whole, number);
-            let is_waited_for = exchange.exchange.is_waited_for() || number + 1 == exchanges;
-            asked.push(exchange);
+            let exchange = self.replicas.trainers[0].plan.training.exchanges[number];
+            let epoch_begins = number == 0 && whole.offset == 0;
+            let computing = self.on_all(|replica| replica.compute(slot, number, epoch_begins));
+            let readings =
+                self.on_all(|replica| replica.buffers.begin_to_read(&replica.device, exchange.read, exchange.staging));
+            asked.push(PendingExchange { exchange, computing, readings });
+            let is_waited_for = exchange.is_waited_for() || number + 1 == exchanges;
             if is_waited_for {
                 self.finish_write(writing.take(), communication).await?;
                 writing = self.exchange(std::mem::take(&mut asked), communication).await?;
@@ -176,17 +175,6 @@ impl ParallelTrainer {
         Ok(())
     }
 
-    /// Submits the launches up to this exchange, and requests each device's results.
-    fn request(&self, whole: &Step, number: usize) -> PendingExchange {
-        let epoch_begins = number == 0 && whole.offset == 0;
-        let exchange = self.replicas.trainers[0].plan.training.exchanges[number];
-        let computing = self.on_all(|replica| replica.compute(whole.slot, number, epoch_begins));
-        let read =
-            |replica: &WgslTrainer| replica.buffers.begin_to_read(&replica.device, exchange.read, exchange.staging);
-        PendingExchange { exchange, computing, readings: self.on_all(read) }
-    }
-
-    /// Starts work on all devices.
     fn on_all<T, W: Future<Output = Result<T>> + 'static>(&self, start: impl Fn(&WgslTrainer) -> W) -> UnderWay<T> {
         UnderWay::new(self.replicas.trainers.iter().map(|replica| Box::pin(start(replica)) as Ending<T>))
     }
@@ -217,7 +205,7 @@ impl ParallelTrainer {
         let since = self.replicas.clock.now_seconds();
         let arriving = self.on_all(|replica| replica.write(exchange.write, bytemuck::cast_slice(&combined)));
         self.combined = combined;
-        Ok(Some(PendingWrite { since, arriving }))
+        Ok(Some((since, arriving)))
     }
 
     /// Combines the results of the devices. `meanwhile` is their concurrent work. Only the time after its end counts as
@@ -245,15 +233,13 @@ impl ParallelTrainer {
         Ok(())
     }
 
-    /// Waits until a write has arrived on all devices.
     async fn finish_write(&self, writing: Option<PendingWrite>, communication: &mut Communication) -> Result<()> {
-        let Some(PendingWrite { since, arriving }) = writing else { return Ok(()) };
+        let Some((since, arriving)) = writing else { return Ok(()) };
         self.replicas.wait_for(arriving).await?;
         communication.writing_seconds += self.replicas.clock.now_seconds() - since;
         Ok(())
     }
 
-    /// Adds up the devices' results of `steps` steps.
     async fn collect(&mut self, steps: u32, report: &mut StepReport) -> Result<()> {
         let mut losses = vec![0.0; steps as usize];
         for place in 0..self.replicas.trainers.len() {
@@ -312,7 +298,6 @@ impl Trainer for ParallelTrainer {
         self.replicas.trainers.iter().map(Trainer::latency_seconds).fold(0.0, f64::max)
     }
 
-    /// Returns the times and the memory of all devices together.
     fn facts(&self) -> TrainerFacts {
         let all: Vec<TrainerFacts> = self.replicas.trainers.iter().map(Trainer::facts).collect();
         let sum = |of: fn(&TrainerFacts) -> Option<f64>| all.iter().filter_map(of).reduce(|a, b| a + b);
@@ -326,8 +311,7 @@ impl Trainer for ParallelTrainer {
 }
 
 impl Combination {
-    /// Combines the results of all devices in `result`, reusing its memory. `found` holds each device's f32 bytes, and
-    /// `shares` the devices' shares of the batch.
+    /// Combines the devices' results, `found` as f32 bytes, in `result`, reusing its memory.
     fn combine<B: Deref<Target = [u8]>>(self, found: &[B], shares: &[Share], result: &mut Vec<f32>) {
         match self {
             Self::Sum => sum(found, result),

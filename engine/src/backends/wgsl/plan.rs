@@ -24,7 +24,6 @@ use buffers::{Arenas, SplitBuffers};
 use planner::{LayerPhase, Planner};
 pub(super) use planner::{RESULT_SLOTS, STEP_ROWS, TrainingSetup};
 
-/// Buffers and commands of a device for one job.
 pub(super) struct Plan {
     pub(super) buffers: Vec<BufferPlan>,
     /// Commands before the first training step of each epoch; empty unless the device shuffles the samples.
@@ -43,11 +42,9 @@ pub(super) struct Plan {
     pub(super) order: Option<BufferRange>,
     pub(super) logits: BufferRange,
     pub(super) results: BufferRange,
-    /// Buffers for streamed batches, if the host streams them.
     pub(super) streamed: Option<Streamed>,
     /// Number of stored values per row of logits.
     pub(super) logits_stride: u32,
-    /// Scale factor of gradients on the device.
     pub(super) gradient_scale: f32,
 }
 
@@ -104,7 +101,6 @@ impl Plan {
         [&self.training, &self.evaluation, &self.held_out, &self.shuffle, &self.mirror].into_iter()
     }
 
-    /// Returns the products of all recordings, whose kernels come in variants.
     pub(super) fn products(&self) -> Vec<Product> {
         self.recordings().flat_map(|recording| &recording.dispatches).filter_map(|launch| launch.product).collect()
     }
@@ -125,7 +121,6 @@ impl Plan {
         bytes
     }
 
-    /// Refuses buffers that the device cannot bind.
     fn check_bindings(&self, batch_size: u32, largest_binding: u64) -> Result<()> {
         let dispatches = self.training.dispatches.iter().chain(&self.evaluation.dispatches);
         let largest = dispatches.flat_map(|dispatch| &dispatch.bindings).max_by_key(|range| range.bytes);
@@ -143,9 +138,7 @@ impl Plan {
     }
 }
 
-/// Launches that order the samples and assemble batches.
 impl Planner<'_> {
-    /// Records the shuffling of an epoch's samples, if each epoch has a different order.
     pub(super) fn shuffle(&mut self) -> Recording {
         let SplitBuffers { order, samples, .. } = self.input.training;
         // Streamed batches come in the order of the epoch.
@@ -167,7 +160,6 @@ impl Planner<'_> {
         self.builder.take_recording()
     }
 
-    /// Returns the order of the training samples, if the whole set is on the device.
     pub(super) fn order(&self) -> Option<BufferRange> {
         self.input.streamed.is_none().then_some(self.input.training.order)
     }
@@ -223,7 +215,11 @@ impl Planner<'_> {
             self.gather_evaluated(set, view);
             self.forward(if place == 0 { LayerPhase::Test } else { LayerPhase::AnotherView });
             if views.len() > 1 {
-                self.blend(view.weight, place == 0);
+                let (logits, sum) = (self.logits(), self.blended());
+                let quads = u32::try_from(self.quads(logits)).expect("logits are few");
+                let first = u32::from(place == 0);
+                let params = Blend { elements: 4 * quads, weight: view.weight, first, reserved: 0 };
+                self.builder.dispatch("blend", &params, &[logits, sum], u64::from(quads));
             }
         }
         let logits = if views.len() > 1 { self.blended() } else { self.logits() };
@@ -231,7 +227,6 @@ impl Planner<'_> {
         self.builder.take_recording()
     }
 
-    /// Returns the logits of the current recording.
     fn logits(&self) -> BufferRange {
         let last = self.values.len() - 1;
         self.rows_of(last, self.values[last].values)
@@ -243,20 +238,12 @@ impl Planner<'_> {
         *self.blended.get_or_insert_with(|| self.builder.zeros("logits of all views", logits.bytes))
     }
 
-    fn blend(&mut self, weight: f32, first: bool) {
-        let (logits, sum) = (self.logits(), self.blended());
-        let quads = u32::try_from(self.quads(logits)).expect("logits are few");
-        let params = Blend { elements: 4 * quads, weight, first: u32::from(first), reserved: 0 };
-        self.builder.dispatch("blend", &params, &[logits, sum], u64::from(quads));
-    }
-
     fn forward(&mut self, phase: LayerPhase) {
         for stage in &self.stages.stages.clone() {
             self.stage(stage, phase);
         }
     }
 
-    /// Records the gradients of all stages, last first.
     fn backward(&mut self) {
         for stage in self.stages.stages.clone().iter().rev() {
             self.stage(stage, LayerPhase::Backward);

@@ -15,7 +15,6 @@ pub(crate) struct Product {
     pub(super) params: Params,
 }
 
-/// Parameter block of a layer kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Params {
     Dense(Dense),
@@ -191,7 +190,6 @@ pub(super) fn dense(pass: Pass, rows: u32, inputs: u32, outputs: u32) -> Product
     Product { pass, params: Params::Dense(params) }
 }
 
-/// A recurrent layer with tanh; for tests.
 #[cfg(test)]
 pub(super) fn recurrent(sequences: u32, steps: u32, units: u32) -> Recurrent {
     Recurrent {

@@ -27,7 +27,6 @@ pub(crate) struct BufferPlan {
     pub(super) contents: BufferContents,
 }
 
-/// Initial contents of a buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum BufferContents {
     Zeros,
@@ -37,7 +36,6 @@ pub(crate) enum BufferContents {
     Job(JobPart),
 }
 
-/// A part of a job that fills a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JobPart {
     /// Initial values of all tensors, in the plan's layout.
@@ -47,24 +45,20 @@ pub(crate) enum JobPart {
     /// Learning rate, weight decay and freezing of each block of the arena.
     BlockMultipliers,
     MeanImage,
-    /// Evaluation order of samples.
     Order(EvaluationSet),
     /// Order of the samples in the file, if training follows it.
     FileOrder,
     /// Images or stories of half a data set, each padded to whole words. All jobs share them.
     Images(Half),
-    /// Labels of half a data set. All jobs share them.
     Labels(Half),
 }
 
-/// Half of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Half {
     Training,
     Test,
 }
 
-/// Part of a buffer bound to a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BufferRange {
     /// Index in the plan's list of buffers.
@@ -74,6 +68,12 @@ pub(crate) struct BufferRange {
 }
 
 impl BufferRange {
+    /// Returns part of an arena, which begins with its buffer.
+    pub(super) fn part(self, offset: u32, elements: u32, element_bytes: u64) -> Self {
+        let bytes = |elements: u32| element_bytes * u64::from(elements);
+        Self { buffer: self.buffer, offset_bytes: bytes(offset), bytes: bytes(elements) }
+    }
+
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         self.buffer == other.buffer
             && self.offset_bytes < other.offset_bytes + other.bytes
@@ -81,11 +81,9 @@ impl BufferRange {
     }
 }
 
-/// One launch of a kernel.
 #[derive(Clone, Debug)]
 pub(crate) struct Dispatch {
     pub(super) kernel: &'static Kernel,
-    /// Product that the kernel computes, if it computes one.
     pub(super) product: Option<Product>,
     /// Offset of the parameter block in the plan's parameter buffer.
     pub(super) params_offset_bytes: u64,
@@ -116,7 +114,6 @@ impl Dispatch {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recording {
     pub(super) dispatches: Vec<Dispatch>,
-    /// Exchanges between several devices that share each batch, in order.
     pub(super) exchanges: Vec<Exchange>,
 }
 
@@ -127,11 +124,9 @@ pub(super) struct Exchange {
     pub(super) after: usize,
     /// End of the launches that do not need its result. Devices execute them while the host exchanges.
     pub(super) until: usize,
-    /// Index of its staging buffer in the plan.
     pub(super) staging: usize,
     /// Results of each device, in f32.
     pub(super) read: BufferRange,
-    /// Destination of the combined results on each device.
     pub(super) write: BufferRange,
     pub(super) combination: Combination,
 }
@@ -142,14 +137,16 @@ impl Exchange {
     }
 }
 
-/// Combination of the results of several devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Combination {
-    /// Element-wise sum.
     Sum,
     /// Means and sums of squared deviations over parts of each device's pixels, (parts, 2, channels), are combined over
     /// all pixels of the batch, (1, 2, channels).
-    Moments { channels: u32, pixels_of_sample: u32, pixels_per_part: u32 },
+    Moments {
+        channels: u32,
+        pixels_of_sample: u32,
+        pixels_per_part: u32,
+    },
 }
 
 pub(super) fn step_rows(steps: impl IntoIterator<Item = Step>) -> Vec<u8> {
@@ -179,7 +176,6 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    /// Creates a builder with a step table of `step_rows` rows.
     pub(crate) fn new(step_rows: u32) -> Self {
         let mut builder = Self { buffers: Vec::new(), params: Vec::new(), recording: Recording::default() };
         builder.add("steps", u64::from(step_rows * STEP_STRIDE_BYTES), true, BufferContents::Zeros);
@@ -215,7 +211,6 @@ impl Builder {
         self.launch(kernel, bytemuck::bytes_of(params), bindings, invocations, None);
     }
 
-    /// Records a product with this kernel variant.
     pub(crate) fn product(&mut self, variant: &Variant, product: &Product, bindings: &[BufferRange]) {
         self.launch(variant.kernel, product.params.bytes(), bindings, variant.invocations(product), Some(*product));
     }

@@ -2,7 +2,7 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use half::f16;
-use results::StateBytes;
+use results::{StateBytes, weights_bytes};
 use shaders::Stored;
 use shaders::params::Step;
 
@@ -11,7 +11,7 @@ use super::contents::Contents;
 use super::device::GpuDevice;
 use super::device::buffer::Buffers;
 use super::device::executor::{Commands, Executor};
-use super::layout::{arena_of, bytes_of};
+use super::layout::arena_of;
 use super::pace::Pace;
 use super::plan::{Plan, RESULT_SLOTS, TrainingSetup};
 use super::recording::{BufferRange, JobPart, Recording};
@@ -19,7 +19,7 @@ use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 use crate::training::Segments;
-use streaming::Streaming;
+use submissions::Streaming;
 
 pub(super) struct WgslTrainer {
     pub(super) device: Rc<GpuDevice>,
@@ -29,7 +29,6 @@ pub(super) struct WgslTrainer {
     shuffle: Executor,
     mirror: Executor,
     training: Executor,
-    /// Batches streamed from the host, if any.
     streaming: Option<Streaming>,
     evaluation: Executor,
     held_out: Executor,
@@ -82,7 +81,7 @@ impl WgslTrainer {
         let mut variants: Vec<String> = plan.products().iter().map(|product| choices.describe(product)).collect();
         variants.sort();
         variants.dedup();
-        if device.submits_while_waiting() {
+        if device.submits_while_waiting.get() {
             variants.push("waiting: with empty submissions".to_owned());
         }
         let facts = TrainerFacts {
@@ -120,15 +119,21 @@ impl WgslTrainer {
         Ok(numbers(stored, &self.buffers.read(&self.device, range).await?))
     }
 
+    async fn tensors(&self, arena: BufferRange) -> Result<Vec<Vec<f32>>> {
+        let values = self.read(arena, Stored::F32).await?;
+        Ok(self.plan.tensors.iter().map(|layout| layout.load(&values)).collect())
+    }
+
     /// Returns the arenas of the optimizer's memories, followed by averages of the weights if the job has any.
     fn memories(&self) -> impl Iterator<Item = BufferRange> {
         self.plan.arenas.memories.iter().chain(&self.plan.arenas.shadow).copied()
     }
 
     /// Checks that products read the trained weights, rounded: a single step is too small for a loss to show otherwise.
-    async fn check_rounded(&self, weights: &[f32]) -> Result<()> {
+    async fn check_rounded(&self) -> Result<()> {
         let Some(rounded) = self.plan.arenas.rounded_weights else { return Ok(()) };
-        let stored = self.device.stored();
+        let weights = self.read(self.plan.arenas.weights, Stored::F32).await?;
+        let stored = self.device.form.stored;
         let rounded = self.read(rounded, stored).await?;
         let differs = |(weight, rounded): (&f32, &f32)| !stored.is_rounding(*weight, *rounded);
         match weights.iter().zip(&rounded).filter(|pair| differs(*pair)).count() {
@@ -199,15 +204,14 @@ impl Trainer for WgslTrainer {
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
-        let weights = self.read(self.plan.arenas.weights, Stored::F32).await?;
-        self.check_rounded(&weights).await?;
-        Ok(self.plan.tensors.iter().map(|layout| layout.load(&weights)).collect())
+        self.check_rounded().await?;
+        self.tensors(self.plan.arenas.weights).await
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
-        let mut gradients = self.read(self.plan.arenas.gradients, Stored::F32).await?;
-        gradients.iter_mut().for_each(|gradient| *gradient /= self.plan.gradient_scale);
-        Ok(self.plan.tensors.iter().map(|layout| layout.load(&gradients)).collect())
+        let mut gradients = self.tensors(self.plan.arenas.gradients).await?;
+        gradients.iter_mut().flatten().for_each(|gradient| *gradient /= self.plan.gradient_scale);
+        Ok(gradients)
     }
 
     fn begin_segment(&mut self, seed: u32) {
@@ -215,10 +219,10 @@ impl Trainer for WgslTrainer {
     }
 
     async fn state(&mut self) -> Result<StateBytes> {
-        let weights = bytes_of(&self.plan.tensors, &self.read(self.plan.arenas.weights, Stored::F32).await?);
+        let weights = weights_bytes(&self.tensors(self.plan.arenas.weights).await?);
         let mut memory = Vec::new();
         for arena in self.memories() {
-            memory.append(&mut bytes_of(&self.plan.tensors, &self.read(arena, Stored::F32).await?));
+            memory.append(&mut weights_bytes(&self.tensors(arena).await?));
         }
         Ok(StateBytes { weights, memory })
     }
@@ -240,7 +244,7 @@ impl Trainer for WgslTrainer {
     }
 
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
-        let (stride, stored) = (self.plan.logits_stride, self.device.stored());
+        let (stride, stored) = (self.plan.logits_stride, self.device.form.stored);
         let bytes = stored.bytes() * u64::from(rows * stride);
         let logits = self.read(BufferRange { bytes, ..self.plan.logits }, stored).await?;
         let classes = self.job.model.classes()? as usize;
@@ -257,7 +261,6 @@ impl Trainer for WgslTrainer {
     }
 }
 
-/// Reads numbers that were stored as these bytes.
 pub(super) fn numbers(stored: Stored, bytes: &[u8]) -> Vec<f32> {
     match stored {
         Stored::F32 => bytemuck::pod_collect_to_vec(bytes),
@@ -265,7 +268,6 @@ pub(super) fn numbers(stored: Stored, bytes: &[u8]) -> Vec<f32> {
     }
 }
 
-mod streaming;
 mod submissions;
 #[cfg(test)]
 mod tests;

@@ -131,8 +131,8 @@ mod tests {
     #[ignore = "needs subgroups of eight lanes, and the short tests have four"]
     fn a_device_with_timestamps_is_timed_by_them() {
         let Some(device) = any_device(&[]) else { return };
-        let expected = crate::testing::has_everything(device.adapter());
-        if !device.has_timestamps || device.abilities.subgroup_lanes < 8 || !device.adapter().software {
+        let expected = crate::testing::has_everything(&device.adapter);
+        if !device.has_timestamps || device.abilities.subgroup_lanes < 8 || !device.adapter.software {
             return crate::testing::skipped(
                 expected,
                 "this adapter has no clock, no subgroups of eight lanes, or is a GPU",

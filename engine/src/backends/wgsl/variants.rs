@@ -1,6 +1,5 @@
 //! Kernels that compute the same product, and the choice between them.
 
-use shaders::params::Conv2d;
 use shaders::{SMALL_WORKGROUP, Stored};
 
 use super::layout::CHANNEL_ALIGNMENT;
@@ -22,7 +21,6 @@ pub(crate) struct Abilities {
     pub(super) large_matrix_tiles: bool,
 }
 
-/// A kernel that computes a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Variant {
     pub(super) kernel: &'static str,
@@ -39,7 +37,6 @@ pub(crate) struct Variant {
     emulated_share: f64,
 }
 
-/// Special requirements of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needs {
     Nothing,
@@ -145,7 +142,9 @@ impl Product {
         let (name, kinds) = match self.params {
             Params::Dense(_) => (format!("dense_{pass}"), &PRODUCT_KINDS[..]),
             // Raw data has no gradient.
-            Params::Conv2d(params) if is_narrow(&params) && self.pass != Pass::InputGradient => {
+            Params::Conv2d(params)
+                if !params.input_channels.is_multiple_of(CHANNEL_ALIGNMENT) && self.pass != Pass::InputGradient =>
+            {
                 (format!("conv2d_{pass}_narrow"), &PRODUCT_KINDS[..1])
             }
             Params::Conv2d(_) => (format!("conv2d_{pass}"), &PRODUCT_KINDS[..]),
@@ -208,11 +207,6 @@ impl Product {
         let least = |a: &Variant, b: &Variant| a.emulated_time(&extents).total_cmp(&b.emulated_time(&extents));
         self.variants_with(abilities).min_by(least).unwrap_or(default)
     }
-}
-
-/// Returns true if the input's channels are not stored in multiples of four.
-fn is_narrow(params: &Conv2d) -> bool {
-    !params.input_channels.is_multiple_of(CHANNEL_ALIGNMENT)
 }
 
 impl Variant {

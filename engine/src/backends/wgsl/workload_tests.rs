@@ -1,13 +1,17 @@
-//! Compares the WGSL backend with the reference on every workload, including initialization, augmentation and dropout.
+//! Compares the WGSL backend with the reference on every workload, including initialization, augmentation and dropout,
+//! and simulates devices that leave something out, which the check before the timed steps must catch.
 
 use std::cell::Cell;
+use std::mem::replace;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use results::{Feature, Precision};
+use results::{Compared, Disagreement, Feature, Precision};
 use shaders::Matrices;
 
+use super::choices::Choices;
 use super::device::GpuDevice;
+use super::plan::{Plan, TrainingSetup};
 use super::{NAME, WgslBackend};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, Opening, open_with};
@@ -17,9 +21,9 @@ use crate::error::{EngineError, Result};
 use crate::model::Layer;
 use crate::random::Generator;
 use crate::testing::{Standstill, narrow, skipped, workloads};
-use crate::train::check::tolerance;
+use crate::train::check::{FirstSteps, judge, lively, tolerance};
 use crate::trainer::{Backend, EvaluationSet, TrainingJob};
-use crate::training::BatchPlan;
+use crate::training::{Augmentation, BatchPlan};
 use crate::workload::Workload;
 
 /// Clock that advances by one second per reading.
@@ -37,7 +41,7 @@ impl Clock for TickingClock {
 ///
 /// Without a device, reports that the test is skipped, or fails if `REQUIRE_GPU` is 1.
 pub(super) fn any_device(without: &[Feature]) -> Option<GpuDevice> {
-    let open = |choice| pollster::block_on(GpuDevice::open(&choice, Precision::F32, without)).ok();
+    let open = |choice| pollster::block_on(GpuDevice::open(&choice, Precision::F32, None, without)).ok();
     let device = [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(open);
     if device.is_none() {
         skipped(true, "there is no adapter");
@@ -95,10 +99,17 @@ pub(in crate::backends) async fn train_and_evaluate(backend: &dyn Backend, job: 
 /// Without an adapter, reports that the test is skipped, or fails if `REQUIRE_GPU` is 1. An adapter may lack the
 /// precision, except for CI's llvmpipe, which supports all of them.
 pub(super) fn open_gpu(precision: Precision) -> Option<WgslBackend> {
-    let opened = [AdapterChoice::Any, AdapterChoice::Cpu].map(|choice| match precision {
-        Precision::F16Matrix => open_matrix_backend(&choice),
+    let open = |choice| match precision {
+        Precision::F16Matrix => {
+            // On matrix units if the adapter has any, and otherwise on loops that emulate them.
+            let open = |matrices| pollster::block_on(GpuDevice::open(&choice, precision, matrices, &[]));
+            let device = open(None).or_else(|_| open(Some(Matrices::Plain)))?;
+            eprintln!("matrices: {:?}", device.form.matrices);
+            Ok(WgslBackend::on(Rc::new(device), Rc::new(Standstill)))
+        }
         _ => pollster::block_on(WgslBackend::open(&Opening::new(precision, &choice), Rc::new(Standstill))),
-    });
+    };
+    let opened = [AdapterChoice::Any, AdapterChoice::Cpu].map(open);
     let may_lack_precision = |opened: &Result<_>| match opened {
         Err(EngineError::NoPrecision { whose, .. }) => !whose.contains("llvmpipe"),
         _ => false,
@@ -109,14 +120,6 @@ pub(super) fn open_gpu(precision: Precision) -> Option<WgslBackend> {
         skipped(expected, format!("there is no adapter that computes in {}", precision.name()));
     }
     gpu
-}
-
-/// Opens the backend for f16-matrix, on matrix units if the adapter has any, and otherwise on loops that emulate them.
-fn open_matrix_backend(choice: &AdapterChoice) -> Result<WgslBackend> {
-    let open = |matrices| pollster::block_on(GpuDevice::open_with(choice, Precision::F16Matrix, matrices, &[]));
-    let device = open(None).or_else(|_| open(Some(Matrices::Plain)))?;
-    eprintln!("matrices: {:?}", device.form.matrices);
-    Ok(WgslBackend::on(Rc::new(device), Rc::new(Standstill)))
 }
 
 /// Returns a job with a low learning rate.
@@ -134,19 +137,16 @@ pub(in crate::backends) fn narrow_job(workload: &Workload) -> TrainingJob {
     TrainingJob { model: narrow(job.model.clone()), ..job }
 }
 
-/// Returns true if the model has at least twenty batch normalizations, which magnify rounding errors.
-fn has_many_batch_norms(workload: &Workload) -> bool {
-    workload.model.nodes.iter().filter(|node| matches!(node.layer, Layer::BatchNorm { .. })).count() >= 20
-}
-
 /// Upper bound on the tolerance for a [`calm_job`].
 ///
 /// Losses hardly change at a twentieth of the learning rate, so a tolerance of 1e-3 would accept an optimizer that does
 /// nothing. After one step of `theano-cifar10`, such an optimizer is off by less than 8e-5. Correct backends are off by
 /// at most 3e-6, or 2e-4 with at least twenty batch normalizations over three random images.
 pub(crate) fn tolerance_at_low_rates(workload: &Workload, precision: Precision) -> f64 {
+    // Batch normalizations magnify rounding errors.
+    let batch_norms = workload.model.nodes.iter().filter(|node| matches!(node.layer, Layer::BatchNorm { .. })).count();
     match precision {
-        Precision::F32 | Precision::F64 if !has_many_batch_norms(workload) => 1e-5,
+        Precision::F32 | Precision::F64 if batch_norms < 20 => 1e-5,
         _ => f64::INFINITY,
     }
 }
@@ -199,7 +199,7 @@ fn workloads_match_the_reference_in_every_precision() {
 #[test]
 fn narrow_workloads_match_the_reference_in_compatibility_mode() {
     let Some(device) = any_device(&[Feature::Core]) else { return };
-    assert!(device.adapter().compatibility && device.abilities.small_workgroups);
+    assert!(device.adapter.compatibility && device.abilities.small_workgroups);
     let gpu = WgslBackend::on(Rc::new(device), Rc::new(Standstill));
     compare_with_reference(&[gpu], narrow_job);
 }
@@ -207,7 +207,7 @@ fn narrow_workloads_match_the_reference_in_compatibility_mode() {
 #[test]
 fn f16_matrix_is_refused_in_compatibility_mode() {
     let (precision, matrices) = (Precision::F16Matrix, Some(Matrices::Plain));
-    let open = |choice| pollster::block_on(GpuDevice::open_with(&choice, precision, matrices, &[Feature::Core])).err();
+    let open = |choice| pollster::block_on(GpuDevice::open(&choice, precision, matrices, &[Feature::Core])).err();
     let refused = [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| match open(choice)? {
         EngineError::NoPrecision { reason, .. } => Some(reason),
         _ => None,
@@ -239,15 +239,6 @@ fn f16_training_is_deterministic_with_unscaled_gradients() {
 }
 
 #[test]
-fn f16_overflow_makes_the_loss_nan() {
-    let Some(gpu) = open_gpu(Precision::F16) else { return };
-    let mut job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
-    job.optimizer.learning_rate = 1e9;
-    let report = pollster::block_on(async { gpu.build(&job).await.unwrap().train_steps(1).await.unwrap() });
-    assert!(report.losses[0].is_nan(), "{:?}", report.losses);
-}
-
-#[test]
 fn unavailable_precisions_are_refused_with_a_reason() {
     let refused = |precision, name| {
         let opening = Opening::new(precision, &AdapterChoice::Any);
@@ -275,4 +266,130 @@ fn f16_matrix_without_kernels_is_refused_with_the_listed_shapes() {
         Err(error) => panic!("{error}"),
         Ok(backend) => assert_eq!(backend.precision(), Precision::F16Matrix),
     }
+}
+
+/// Networks with more launches repeat them, so that only every twenty-third is left out: a period that no block has.
+const MANY_LAUNCHES: usize = 500;
+const STRIDE: usize = 23;
+
+/// A workload's narrow network and the first steps of the reference with it.
+pub(super) struct Judged {
+    pub(super) workload: Workload,
+    pub(super) job: TrainingJob,
+    reference: FirstSteps,
+}
+
+impl Judged {
+    pub(super) fn new(workload: Workload) -> Self {
+        let mut job = lively(job_with_test(&workload, 2));
+        job.model = narrow(job.model);
+        let reference = pollster::block_on(FirstSteps::of(&ReferenceBackend::<f64>::new(), &job)).unwrap();
+        Self { workload, job, reference }
+    }
+
+    /// Returns the reason that results of `backend` with `job` are refused, if they are.
+    pub(super) fn objection(&self, backend: &dyn Backend, job: &TrainingJob) -> Option<String> {
+        match pollster::block_on(self.disagreement(backend, job)) {
+            Ok(disagreement) => disagreement.map(|disagreement| disagreement.to_string()),
+            Err(error) if is_dropped_work(&error) => Some(error.to_string()),
+            Err(error) => panic!("{}: {error}", self.workload.name),
+        }
+    }
+
+    /// Returns the verdict of [`judge`], without training on after an early disagreement.
+    async fn disagreement(&self, backend: &dyn Backend, job: &TrainingJob) -> Result<Option<Disagreement>> {
+        let precision = backend.precision();
+        let early = |found: &FirstSteps, compared| {
+            let found = found.difference(compared, &self.reference, job, precision, 0.0).unwrap();
+            (found.largest_difference > found.tolerance).then_some(found)
+        };
+        let mut trainer = backend.build(job).await?;
+        let mut found = FirstSteps::untrained(trainer.as_mut(), job).await?;
+        let untrained = early(&found, Compared::UntrainedTest);
+        if untrained.is_some() {
+            return Ok(untrained);
+        }
+        found.train_first_step(trainer.as_mut(), job).await?;
+        let first = [Compared::Logits, Compared::Gradient].into_iter().find_map(|each| early(&found, each));
+        if first.is_some() {
+            return Ok(first);
+        }
+        found.train_other_steps(trainer.as_mut(), job).await?;
+        Ok(judge(&self.workload, job, precision, &found, &self.reference)?.disagreement())
+    }
+}
+
+fn is_dropped_work(error: &EngineError) -> bool {
+    match error {
+        EngineError::OfDevice { error, .. } => is_dropped_work(error),
+        error => matches!(error, EngineError::WorkDropped { .. }),
+    }
+}
+
+/// Leaves out each launch of a workload in turn, and prints the number that were caught. Returns the others.
+fn missed_omissions(backend: &WgslBackend, judged: &Judged) -> Vec<String> {
+    let what = format!("{} in {}", judged.workload.name, backend.precision().name());
+    assert_eq!(judged.objection(backend, &judged.job), None, "{what}");
+    let choices = Choices::new(backend.device.abilities);
+    let largest_binding = backend.device.largest_binding_bytes();
+    let launches = Plan::new(&judged.job, TrainingSetup::STANDARD, largest_binding, &choices).unwrap().launches();
+    let every = if launches.len() > MANY_LAUNCHES { STRIDE } else { 1 };
+    let is_missed = |&(place, _): &(usize, &String)| {
+        backend.device.omission.set(Some(place));
+        judged.objection(backend, &judged.job).is_none()
+    };
+    let left_out = launches.iter().enumerate().step_by(every);
+    let missed: Vec<_> = left_out.clone().filter(is_missed).collect();
+    backend.device.omission.set(None);
+    eprintln!("{what}: {} launches left out, {} missed", left_out.count(), missed.len());
+    missed.into_iter().map(|(place, launch)| format!("{what}: {launch} (launch {place})")).collect()
+}
+
+#[test]
+#[ignore = "leaves out every launch of every network"]
+fn every_omitted_launch_is_caught() {
+    let backends: Vec<WgslBackend> = [Precision::F32, Precision::F16].into_iter().filter_map(open_gpu).collect();
+    let mut missed = Vec::new();
+    for judged in workloads().map(Judged::new) {
+        for backend in &backends {
+            // In f16 the rounding of three samples behind fifty narrow normalizations is larger (0.398 of the gradients)
+            // than the check allows (0.3), which compares four samples of the network in its full width. Others have the
+            // same kernels.
+            if backend.precision() == Precision::F32 || judged.workload.name != "inception-v3-synthetic" {
+                missed.extend(missed_omissions(backend, &judged));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{} were not caught:\n{}", missed.len(), missed.join("\n"));
+}
+
+/// Removes a part of the recipe from a job, and returns true if the recipe had it.
+type Alteration = fn(&mut TrainingJob) -> bool;
+
+const ALTERATIONS: [(&str, Alteration); 2] = [
+    ("dropout", |job| {
+        let dropped = job.model.stages(true).unwrap() != job.model.stages(false).unwrap();
+        job.dropout = false;
+        dropped
+    }),
+    ("augmentation", |job| replace(&mut job.input.augmentation, Augmentation::NONE) != Augmentation::NONE),
+];
+
+#[test]
+#[ignore = "leaves out every launch of every network"]
+fn missing_dropout_and_augmentation_are_caught() {
+    let Some(backend) = open_gpu(Precision::F32) else { return };
+    let mut altered = Vec::new();
+    for workload in workloads() {
+        let judged = Judged::new(workload);
+        for (what, alter) in ALTERATIONS {
+            let mut job = judged.job.clone();
+            if alter(&mut job) {
+                let objection = judged.objection(&backend, &job);
+                assert!(objection.is_some(), "{} without {what}", judged.workload.name);
+                altered.push(format!("{} without {what}", judged.workload.name));
+            }
+        }
+    }
+    assert!(altered.len() >= 4, "{altered:?}");
 }

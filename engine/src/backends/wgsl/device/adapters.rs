@@ -50,7 +50,6 @@ pub struct Identity {
     pub pci_bus_id: Option<String>,
 }
 
-/// Limits of an adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     pub buffer_bytes: u64,

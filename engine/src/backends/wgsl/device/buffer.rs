@@ -5,12 +5,12 @@ use futures_channel::oneshot;
 use super::GpuDevice;
 use super::answer::answer;
 use crate::backends::wgsl::contents::Contents;
-use crate::backends::wgsl::recording::{BufferContents, BufferPlan, BufferRange};
+use crate::backends::wgsl::recording::{BufferContents, BufferPlan, BufferRange, JobPart};
 use crate::error::{EngineError, Result};
 
 /// Device buffers of a plan, in the plan's order.
 pub(crate) struct Buffers {
-    buffers: Vec<wgpu::Buffer>,
+    pub(super) buffers: Vec<wgpu::Buffer>,
     /// Preallocated staging buffers, each for one read at a time.
     staging: Vec<wgpu::Buffer>,
 }
@@ -41,10 +41,6 @@ impl Buffers {
         });
         // The driver may have reported an error for a cached buffer, which is then unusable.
         built.await.flatten().inspect_err(|_| device.data.clear())
-    }
-
-    pub(crate) fn get(&self, index: usize) -> &wgpu::Buffer {
-        &self.buffers[index]
     }
 
     /// Overwrites part of a buffer before the next submission.
@@ -105,7 +101,8 @@ fn filled(device: &GpuDevice, plan: &BufferPlan, contents: Option<&Contents<'_>>
         BufferContents::Job(part) => {
             let contents = contents.expect("only plans of jobs have such buffers");
             let make = || Ok(create_with(&contents.bytes(*part)?));
-            if part.is_of_the_data_set() { device.data.get(&contents.job.data, *part, make) } else { make() }
+            let is_of_the_data_set = matches!(part, JobPart::Images(_) | JobPart::Labels(_));
+            if is_of_the_data_set { device.data.get(&contents.job.data, *part, make) } else { make() }
         }
     }
 }

@@ -28,8 +28,16 @@ impl Executor {
     pub(crate) async fn new(device: &GpuDevice, buffers: &Buffers, recording: &Recording) -> Result<Self> {
         device.pipelines.compile(device, recording).await?;
         let step = BufferRange { buffer: STEPS, offset_bytes: 0, bytes: size_of::<Step>() as u64 };
+        let launch = |dispatch: &Dispatch| {
+            let Dispatch { kernel, params_offset_bytes: offset_bytes, workgroups, operations, .. } = *dispatch;
+            let Pipeline { pipeline, layout } = device.pipelines.by_key.borrow()[&dispatch.pipeline_key()].clone();
+            let params = BufferRange { buffer: PARAMS, offset_bytes, bytes: kernel.params_bytes as u64 };
+            let ranges = [&[params], dispatch.bindings.as_slice()].concat();
+            let bindings = bind(device, buffers, kernel.name, &layout, &ranges);
+            BoundLaunch { pipeline, bindings, workgroups, operations }
+        };
         let made = device.watched(|| Self {
-            launches: recording.dispatches.iter().map(|dispatch| launch(device, buffers, dispatch)).collect(),
+            launches: recording.dispatches.iter().map(launch).collect(),
             step: bind(device, buffers, "step", &device.pipelines.step_layout, &[step]),
         });
         made.await
@@ -110,14 +118,6 @@ impl Commands {
     }
 }
 
-fn launch(device: &GpuDevice, buffers: &Buffers, dispatch: &Dispatch) -> BoundLaunch {
-    let Dispatch { kernel, params_offset_bytes: offset_bytes, workgroups, operations, .. } = *dispatch;
-    let Pipeline { pipeline, layout } = device.pipelines.by_key.borrow()[&dispatch.pipeline_key()].clone();
-    let params = BufferRange { buffer: PARAMS, offset_bytes, bytes: kernel.params_bytes as u64 };
-    let bindings = bind(device, buffers, kernel.name, &layout, &[&[params], dispatch.bindings.as_slice()].concat());
-    BoundLaunch { pipeline, bindings, workgroups, operations }
-}
-
 /// Binds parts of buffers, from binding 0 on, and counts the bind group. No other function creates bind groups.
 fn bind(
     device: &GpuDevice,
@@ -129,7 +129,7 @@ fn bind(
     device.count(|counts| counts.bind_groups += 1);
     let entry = |(binding, range): (u32, &BufferRange)| {
         let (offset, size) = (range.offset_bytes, NonZeroU64::new(range.bytes));
-        let resource = wgpu::BufferBinding { buffer: buffers.get(range.buffer), offset, size };
+        let resource = wgpu::BufferBinding { buffer: &buffers.buffers[range.buffer], offset, size };
         wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(resource) }
     };
     let entries: Vec<_> = (0..).zip(ranges).map(entry).collect();
@@ -137,7 +137,6 @@ fn bind(
 }
 
 impl Pipelines {
-    /// Compiles the kernels of a recording that are not in the cache.
     pub(crate) async fn compile(&self, device: &GpuDevice, recording: &Recording) -> Result<()> {
         for dispatch in &recording.dispatches {
             let key = dispatch.pipeline_key();

@@ -35,23 +35,21 @@ const MAX_TIMELY_SECONDS: f64 = 0.004;
 #[cfg(target_arch = "wasm32")]
 const SUBMITTING_MILLISECONDS: u32 = 4;
 
-/// Opened device with its queue and first error.
 pub(crate) struct GpuDevice {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
-    adapter: Adapter,
+    pub(crate) adapter: Adapter,
     pub(crate) precision: Precision,
-    /// Abilities that determine which kernel variants run.
     pub(crate) abilities: Abilities,
     pub(crate) has_timestamps: bool,
     pub(crate) form: Form,
     /// First error that the driver reported outside of [`Self::watched`].
     fault: Arc<Mutex<Option<EngineError>>>,
-    counts: Cell<Counts>,
+    pub(crate) counts: Cell<Counts>,
     pub(crate) pipelines: Pipelines,
     pub(crate) data: DataSets,
     latency_seconds: Cell<Option<f64>>,
-    submits_while_waiting: Cell<bool>,
+    pub(crate) submits_while_waiting: Cell<bool>,
     #[cfg(not(target_arch = "wasm32"))]
     waiter: Waiter,
     /// Place of the launch that new trainers omit, to simulate a driver that drops work.
@@ -79,18 +77,13 @@ pub(crate) struct Counts {
     pub(crate) pipelines: u64,
     /// Device-to-host copies that the host waited for.
     pub(crate) read_backs: u64,
-    /// Submissions of recordings.
     pub(crate) submissions: u64,
 }
 
 impl GpuDevice {
-    /// Opens the adapter that matches `choice` for kernels of this precision, ignoring the features in `without`.
-    pub(crate) async fn open(choice: &AdapterChoice, precision: Precision, without: &[Feature]) -> Result<Self> {
-        Self::open_with(choice, precision, None, without).await
-    }
-
-    /// Like [`Self::open`], with these matrices instead of the adapter's matrix units.
-    pub(crate) async fn open_with(
+    /// Opens the adapter that matches `choice` for kernels of this precision, with these matrices instead of the adapter's
+    /// matrix units, and ignoring the features in `without`.
+    pub(crate) async fn open(
         choice: &AdapterChoice,
         precision: Precision,
         matrices: Option<Matrices>,
@@ -111,28 +104,22 @@ impl GpuDevice {
             instead: if precision == Precision::F16Matrix { "f16" } else { "f32" },
         })?;
         let Features { subgroup_lanes, timestamps, .. } = offered_features;
-        // Some kernel variants use subgroups.
         let subgroups = if subgroup_lanes > 0 { wgpu::Features::SUBGROUP } else { wgpu::Features::empty() };
         let half = if form.stored == Stored::F16 { wgpu::Features::SHADER_F16 } else { wgpu::Features::empty() };
         let timing = if timestamps { wgpu::Features::TIMESTAMP_QUERY } else { wgpu::Features::empty() };
-        let (matrices, experimental_features) = matrix_features(form);
-        let large_matrix_tiles = form.matrices.is_some()
+        let (stored, matrices) = (form.stored, form.matrices.is_some());
+        let large_matrix_tiles = matrices
             && adapter.get_info().subgroup_max_size <= MAX_LARGE_TILE_LANES
             && adapter.limits().max_compute_workgroup_storage_size >= LARGE_TILE_BYTES;
         if large_matrix_tiles {
             limits.max_compute_workgroup_storage_size = LARGE_TILE_BYTES;
         }
-        let abilities = Abilities {
-            software: described[index].software,
-            subgroup_lanes,
-            stored: form.stored,
-            small_workgroups,
-            matrices: form.matrices.is_some(),
-            large_matrix_tiles,
-        };
+        let software = described[index].software;
+        let abilities = Abilities { software, subgroup_lanes, stored, small_workgroups, matrices, large_matrix_tiles };
+        let (cooperative_matrices, experimental_features) = matrix_features(form);
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("gradmark"),
-            required_features: subgroups | half | timing | matrices,
+            required_features: subgroups | half | timing | cooperative_matrices,
             experimental_features,
             required_limits: limits,
             ..wgpu::DeviceDescriptor::default()
@@ -188,11 +175,6 @@ impl GpuDevice {
         self.counts.set(counts);
     }
 
-    #[cfg(test)]
-    pub(crate) fn counts(&self) -> Counts {
-        self.counts.get()
-    }
-
     /// Simulates a lost device, as after a driver reset.
     #[cfg(test)]
     pub(crate) fn lose(&self) {
@@ -204,14 +186,6 @@ impl GpuDevice {
     #[cfg(test)]
     pub(crate) fn reserved_bytes(&self) -> Option<u64> {
         self.device.generate_allocator_report().map(|report| report.total_allocated_bytes)
-    }
-
-    pub(crate) fn adapter(&self) -> &Adapter {
-        &self.adapter
-    }
-
-    pub(crate) fn stored(&self) -> Stored {
-        self.form.stored
     }
 
     /// Returns the size in bytes of the largest part of a buffer that a kernel can bind.
@@ -297,10 +271,6 @@ impl GpuDevice {
         let others = &mut seconds[1..];
         others.sort_by(f64::total_cmp);
         Ok(others[others.len() / 2])
-    }
-
-    pub(crate) fn submits_while_waiting(&self) -> bool {
-        self.submits_while_waiting.get()
     }
 
     /// Waits for a driver callback, with empty submissions in the meantime if they reduce its delay.
@@ -399,6 +369,7 @@ fn reported(error: &wgpu::Error) -> EngineError {
 #[cfg(test)]
 mod tests {
     use super::super::kernel_tests::with_device;
+    use super::buffer::create_buffer;
     use super::*;
 
     #[test]
@@ -406,12 +377,7 @@ mod tests {
         with_device(|device| {
             let ask = || pollster::block_on(device.submit_nothing());
             ask().unwrap();
-            drop(device.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("too large"),
-                size: u64::MAX / 8 * 4,
-                usage: wgpu::BufferUsages::STORAGE,
-                mapped_at_creation: false,
-            }));
+            drop(create_buffer(device, "too large", u64::MAX / 8 * 4, wgpu::BufferUsages::STORAGE));
             assert!(matches!(ask(), Err(EngineError::DeviceRefused { .. })));
             pollster::block_on(device.recover()).unwrap();
             ask().unwrap();

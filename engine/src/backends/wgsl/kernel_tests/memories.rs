@@ -9,12 +9,10 @@ use shaders::reference as twin;
 
 use super::{ACTIVATIONS, Case, dropout_after, numbers, on_shapes, padded, single, step, storable, with_epilogue};
 
-/// Rounds the number of channels up to a multiple of four.
 fn stored(channels: u32) -> u32 {
     channels.next_multiple_of(4)
 }
 
-/// Returns an epilogue of an activation and dropout.
 fn epilogue(activation: u32, channels: u32) -> Epilogue {
     Epilogue { channels, stored_channels: stored(channels), ..dropout_after(activation, stored(channels)) }
 }

@@ -21,7 +21,7 @@ use proptest::test_runner::{Config, TestRunner};
 use results::{Feature, Precision};
 use shaders::params::{Epilogue, Step, activation};
 use shaders::reference::pcg4d::uniform;
-use shaders::{Access, Kernel, Matrices, Stored};
+use shaders::{Access, Matrices, Stored};
 
 use super::device::GpuDevice;
 use super::device::buffer::Buffers;
@@ -58,11 +58,11 @@ pub(super) fn with_device(test: impl Fn(&Rc<GpuDevice>)) {
         Some(half) => {
             STORED.set(Stored::F16);
             if !half.abilities.matrices {
-                skipped(has_everything(half.adapter()), "the adapter has no subgroups, which multiply blocks");
+                skipped(has_everything(&half.adapter), "the adapter has no subgroups, which multiply blocks");
             }
             test(&half);
         }
-        None => skipped(has_everything(single.adapter()), "the adapter does not store f16"),
+        None => skipped(has_everything(&single.adapter), "the adapter does not store f16"),
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn with_device(test: impl Fn(&Rc<GpuDevice>)) {
 fn open() -> Option<(Rc<GpuDevice>, Option<Rc<GpuDevice>>)> {
     [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| {
         let open = |(precision, matrices)| {
-            pollster::block_on(GpuDevice::open_with(&choice, precision, matrices, &[])).ok().map(Rc::new)
+            pollster::block_on(GpuDevice::open(&choice, precision, matrices, &[])).ok().map(Rc::new)
         };
         // llvmpipe lists 8 × 8 matrices for all vector widths, but supports them only with eight lanes.
         let units = chosen_lanes().is_none_or(|lanes| lanes == 8).then_some((Precision::F16Matrix, None));
@@ -119,7 +119,7 @@ fn variants(device: &GpuDevice, product: &Product, which: Variants) -> Vec<Varia
         let lanes = device.abilities.subgroup_lanes;
         let why = format!("kernels for subgroups of eight lanes do not run, this adapter's subgroups have {lanes}");
         // Four lanes means that llvmpipe was configured with that width.
-        skipped(has_everything(device.adapter()) && lanes != 4, why);
+        skipped(has_everything(&device.adapter) && lanes != 4, why);
     }
     let usual = [every[0], product.usual_variant(device.abilities)];
     let only_subgroups = env::var_os(ONLY_SUBGROUPS).is_some();
@@ -156,16 +156,6 @@ fn stored_on_the_way(times: f64, tolerance: f64) -> f64 {
     tolerance + if STORED.get() == Stored::F16 { times * ROUNDING } else { 0.0 }
 }
 
-/// Returns, for each storage buffer of a kernel, true if it holds the type [`Stored`].
-fn stored_buffers(kernel: &Kernel) -> Vec<bool> {
-    let source = kernel.source(Stored::F32);
-    let holds_stored = |binding| {
-        let declaration = format!("@group(0) @binding({binding}) ");
-        source.lines().any(|line| line.starts_with(&declaration) && line.contains(": array<Stored"))
-    };
-    (1..=kernel.storage.len()).map(holds_stored).collect()
-}
-
 /// Converts the bytes of f32 numbers to the stored type.
 fn as_stored(stored: Stored, bytes: &[u8]) -> Vec<u8> {
     if stored == Stored::F32 {
@@ -181,7 +171,6 @@ fn as_stored(stored: Stored, bytes: &[u8]) -> Vec<u8> {
     stored
 }
 
-/// Returns a training step with a full batch.
 fn step(rows: u32) -> Step {
     Step { step: 3, seed: 11, count: rows, training: 1, learning_rate: 0.01, first_row: 2, ..Step::default() }
 }
@@ -201,7 +190,6 @@ fn dropout_after(activation: u32, stored_channels: u32) -> Epilogue {
     }
 }
 
-/// Checks a kernel on random shapes with each device.
 fn on_shapes<S: Strategy>(shapes: S, check: impl Fn(&GpuDevice, S::Value)) {
     with_device(|device| on_shapes_with(device, &shapes, &check));
 }
@@ -270,7 +258,6 @@ impl Case {
         found[buffers.len() - self.expected.len()..].iter().map(|buffer| floats(buffer)).collect()
     }
 
-    /// Compares the results of a kernel with its twin's.
     fn check<P: Pod + Debug>(
         &self,
         device: &GpuDevice,
@@ -282,15 +269,6 @@ impl Case {
         let found = self.launch(device, kernel, params, step, invocations.into());
         for (found, expected) in found.iter().zip(&self.expected) {
             assert_close(&format!("{kernel} {params:?}, {step:?}"), found, expected, tolerance);
-        }
-    }
-
-    /// Compares the results of variants of `product` with the twin's.
-    fn check_variants(&self, device: &GpuDevice, (product, which): (&Product, Variants), step: &Step, tolerance: f64) {
-        for variant in variants(device, product, which) {
-            for (found, expected) in self.launch_variant(device, &variant, product, step).iter().zip(&self.expected) {
-                assert_close(&format!("{} {product:?}", variant.kernel), found, expected, tolerance);
-            }
         }
     }
 }
@@ -317,8 +295,13 @@ fn run(
     record: impl FnOnce(&mut Builder, &[BufferRange]),
 ) -> Vec<Vec<u8>> {
     let kernel = shaders::kernel(kernel).unwrap();
-    let stored = |in_buffer| if in_buffer { device.stored() } else { Stored::F32 };
-    let types: Vec<Stored> = stored_buffers(kernel).into_iter().map(stored).collect();
+    let source = kernel.source(Stored::F32);
+    let stored = |binding| {
+        let declaration = format!("@group(0) @binding({binding}) ");
+        let is_stored = |line: &str| line.starts_with(&declaration) && line.contains(": array<Stored");
+        if source.lines().any(is_stored) { device.form.stored } else { Stored::F32 }
+    };
+    let types: Vec<Stored> = (1..=kernel.storage.len()).map(stored).collect();
     let buffers: Vec<Vec<u8>> = buffers.iter().zip(&types).map(|(bytes, &stored)| as_stored(stored, bytes)).collect();
     let mut builder = Builder::new(1);
     let bindings: Vec<_> = buffers.iter().map(|bytes| builder.filled("storage", bytes.clone())).collect();
@@ -380,7 +363,6 @@ fn padded(pixels: u32, channels: u32, stored: u32, stream: u32) -> Vec<f32> {
     values
 }
 
-/// Applies `epilogue` to the values of a batch.
 fn with_epilogue(epilogue: &Epilogue, step: &Step, values: Vec<f32>) -> Vec<f32> {
     let made = |(at, value)| shaders::reference::apply_epilogue(value, at, epilogue, step);
     storable((0..).zip(values).map(made).collect())
@@ -406,7 +388,7 @@ fn kernels_match_their_twins_with_every_subgroup_size() {
     }
     let native = Cell::new(None);
     with_device(|device| {
-        native.set(has_everything(device.adapter()).then(|| 32 * device.abilities.subgroup_lanes));
+        native.set(has_everything(&device.adapter).then(|| 32 * device.abilities.subgroup_lanes));
     });
     let Some(native) = native.get() else {
         return skipped(false, "only llvmpipe has a configurable vector width");

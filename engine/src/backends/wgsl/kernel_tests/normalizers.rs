@@ -64,13 +64,6 @@ fn channels(params: &BatchNorm) -> [Vec<f32>; 3] {
     [saved, channel(12), channel(13)]
 }
 
-/// Returns gradients of the output, with zeros in rows without samples.
-fn output_gradients(params: &BatchNorm, step: &Step) -> Vec<f32> {
-    let mut dy = batch_values(params, 1);
-    dy[(step.count * params.pixels * params.stored_channels) as usize..].fill(0.0);
-    dy
-}
-
 fn statistics(params: &BatchNorm, step: &Step, x: &[f32]) -> Case {
     let parts = vec![9.0; (2 * params.parts * params.stored_channels) as usize];
     Case::new([x], [&parts], |[x], [parts]| twin::batch_norm_statistics(params, step, x, parts))
@@ -123,7 +116,9 @@ fn batch_norms_equal_their_twins() {
             twin::batch_norm_forward(&params, &step, x, &twin::Normalizer { saved, gamma, beta }, y);
         });
         case.check(device, "batch_norm_forward", (&params, &step), quads, 3e-6);
-        let (x, dy) = (batch_values(&params, 2), output_gradients(&params, &step));
+        let (x, mut dy) = (batch_values(&params, 2), batch_values(&params, 1));
+        // Rows without samples have no gradients.
+        dy[(step.count * params.pixels * params.stored_channels) as usize..].fill(0.0);
         let parts = vec![0.0; (params.parts * params.part_stride) as usize];
         let inputs: [&[f32]; 5] = [&x, &dy, &saved, &gamma, &beta];
         let case = Case::new(inputs, [&parts], |[x, dy, saved, gamma, beta], [parts]| {
@@ -140,25 +135,6 @@ fn batch_norms_equal_their_twins() {
         });
         case.check(device, "batch_norm_input_gradient", (&params, &step), quads, 1e-5);
     });
-}
-
-/// Generates two or more channels, followed by up to three channels of padding.
-fn layer_norms() -> impl Strategy<Value = LayerNorm> {
-    let extents = (1u32..5, 1u32..20, 2u32..40, 1u32..30, 0..ACTIVATIONS.len(), 0u32..2);
-    extents.prop_map(|(rows, tokens, channels, tokens_per_part, kind, accumulate)| {
-        let stored_channels = channels.next_multiple_of(4);
-        LayerNorm {
-            rows,
-            tokens,
-            channels,
-            stored_channels,
-            tokens_per_part,
-            part_stride: 2 * stored_channels + 12,
-            bias_offset: stored_channels + 8,
-            epsilon: 1e-3,
-            epilogue: Epilogue { accumulate, channels, ..dropout_after(ACTIVATIONS[kind], stored_channels) },
-        }
-    })
 }
 
 fn token_values(params: &LayerNorm, stream: u32) -> Vec<f32> {
@@ -179,7 +155,21 @@ fn saved_of_tokens(params: &LayerNorm, x: &[f32]) -> Vec<f32> {
 
 #[test]
 fn layer_norms_equal_their_twins() {
-    on_shapes(layer_norms(), |device, params| {
+    // Two or more channels, followed by up to three channels of padding.
+    let shapes = (1u32..5, 1u32..20, 2u32..40, 1u32..30, 0..ACTIVATIONS.len(), 0u32..2);
+    on_shapes(shapes, |device, (rows, tokens, channels, tokens_per_part, kind, accumulate)| {
+        let stored_channels = channels.next_multiple_of(4);
+        let params = LayerNorm {
+            rows,
+            tokens,
+            channels,
+            stored_channels,
+            tokens_per_part,
+            part_stride: 2 * stored_channels + 12,
+            bias_offset: stored_channels + 8,
+            epsilon: 1e-3,
+            epilogue: Epilogue { accumulate, channels, ..dropout_after(ACTIVATIONS[kind], stored_channels) },
+        };
         let (tokens, step) = (params.rows * params.tokens, step(params.rows));
         let (gamma, beta) = (channel_values(&params, 2), channel_values(&params, 3));
         // Values far from zero, where a naive variance loses precision.

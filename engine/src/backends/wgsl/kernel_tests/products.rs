@@ -7,12 +7,11 @@ use shaders::reference as twin;
 use super::super::plan::products::tiles;
 use super::super::products::{Params, Pass, Product};
 use super::{
-    ACTIVATIONS, Case, Variants, bytes, double, dropout_after, floats, launch, numbers, on_shapes_with, step,
-    test_variants, with_device, with_epilogue,
+    ACTIVATIONS, Case, Variants, assert_close, bytes, double, dropout_after, floats, launch, numbers, on_shapes_with,
+    step, test_variants, variants, with_device, with_epilogue,
 };
 use crate::backends::wgsl::device::GpuDevice;
 
-/// Checks products of random shapes, then of `others`.
 fn check_shapes<S: Strategy>(
     which: Variants,
     shapes: S,
@@ -26,7 +25,6 @@ fn check_shapes<S: Strategy>(
     });
 }
 
-/// Compares variants of a product with the twin.
 fn check(device: &GpuDevice, which: Variants, product: &Product) {
     let (rows, epilogue) = match &product.params {
         Params::Dense(p) => (p.rows, p.epilogue),
@@ -59,15 +57,11 @@ fn check(device: &GpuDevice, which: Variants, product: &Product) {
         Params::Dense(_) => 1e-5 * (f64::from(product.extents().depth) / 80.0).max(1.0),
         _ => 1e-5,
     };
-    Case { buffers, expected: vec![y] }.check_variants(device, (product, which), &step, tolerance);
-}
-
-/// Rows, then inputs and outputs in units of four, and the number of an activation.
-type DenseShape = ((u32, u32, u32), usize);
-
-/// Generates odd sizes, partial tiles and single rows.
-fn dense_shapes() -> impl Strategy<Value = DenseShape> {
-    ((1u32..80, 1u32..20, 1u32..20), 0..ACTIVATIONS.len())
+    let case = Case { buffers, expected: vec![y] };
+    for variant in variants(device, product, which) {
+        let found = case.launch_variant(device, &variant, product, &step).swap_remove(0);
+        assert_close(&format!("{} {product:?}", variant.kernel), &found, &case.expected[0], tolerance);
+    }
 }
 
 fn dense(rows: u32, inputs: u32, outputs: u32, epilogue: Epilogue) -> Dense {
@@ -92,7 +86,10 @@ fn check_dense(which: Variants, pass: Pass) {
         Pass::InputGradient => [((170, 19, 256), 1), ((170, 45, 5), 1)],
         Pass::WeightGradient => [((750, 45, 19), 1), ((20, 45, 40), 1)],
     };
-    check_shapes(which, dense_shapes(), others, |((rows, inputs, outputs), kind)| {
+    // Rows, then inputs and outputs in units of four, and the number of an activation: odd sizes, partial tiles and single
+    // rows.
+    let shapes = ((1u32..80, 1u32..20, 1u32..20), 0..ACTIVATIONS.len());
+    check_shapes(which, shapes, others, |((rows, inputs, outputs), kind)| {
         let (inputs, outputs) = (4 * inputs, 4 * outputs);
         let epilogue = match pass {
             Pass::Forward => dropout_after(ACTIVATIONS[kind], outputs),
@@ -167,36 +164,21 @@ fn convolution(
     }
 }
 
-/// Returns convolutions of more than two of the largest tiles in each direction in every pass, and with the windows of
-/// Inception-v3: a row and a column of seven taps.
-fn large_convolutions() -> [Conv2d; 3] {
+fn check_conv2d(which: Variants, pass: Pass) {
+    let wide = convolutions((1u32..10).prop_map(|fours| 4 * fours));
+    // More than two of the largest tiles in each direction in every pass, and the windows of Inception-v3: a row and a
+    // column of seven taps.
     let [row, column] = [([1, 7], [0, 3]), ([7, 1], [3, 0])]
         .map(|(window, padding)| convolution([2, 9, 8], [20, 24], (window, padding, 1), false));
-    [convolution([3, 9, 8], [132, 136], ([1; 2], [0; 2], 1), true), row, column]
-}
-
-fn wide_convolutions() -> impl Strategy<Value = Conv2d> {
-    convolutions((1u32..10).prop_map(|fours| 4 * fours))
-}
-
-fn narrow_convolutions() -> impl Strategy<Value = Conv2d> {
-    convolutions(prop_oneof![Just(1u32), Just(2), Just(3), Just(5)])
-}
-
-fn check_conv2d(which: Variants, pass: Pass) {
-    check_shapes(which, wide_convolutions(), large_convolutions(), |params| Product {
-        pass,
-        params: Params::Conv2d(params),
-    });
+    let large = [convolution([3, 9, 8], [132, 136], ([1; 2], [0; 2], 1), true), row, column];
+    check_shapes(which, wide, large, |params| Product { pass, params: Params::Conv2d(params) });
 }
 
 #[test]
 fn narrow_convolutions_equal_their_twins() {
     for pass in [Pass::Forward, Pass::WeightGradient] {
-        check_shapes(Variants::Usual, narrow_convolutions(), [], |params| Product {
-            pass,
-            params: Params::Conv2d(params),
-        });
+        let narrow = convolutions(prop_oneof![Just(1u32), Just(2), Just(3), Just(5)]);
+        check_shapes(Variants::Usual, narrow, [], |params| Product { pass, params: Params::Conv2d(params) });
     }
 }
 

@@ -72,22 +72,6 @@ fn multipliers(blocks: u32) -> Vec<BlockMultipliers> {
         .collect()
 }
 
-/// Converts the kernel's parameters to the twin's.
-fn update(params: &Optimizer, step: &Step) -> twin::Update<'static, f64> {
-    twin::Update {
-        step: step.step,
-        learning_rate: f64::from(step.learning_rate),
-        decay_rate: f64::from(step.decay_rate),
-        decay: f64::from(params.decay),
-        second_decay: f64::from(params.second_decay),
-        epsilon: f64::from(params.epsilon),
-        nesterov: params.nesterov == 1,
-        rate_outside: params.rate_outside == 1,
-        gradient_scale: f64::from(params.gradient_scale),
-        ..twin::Update::default()
-    }
-}
-
 /// Compares `kernel` with its twin. `rule` has its parameters except for the size of the arenas.
 fn check(device: &GpuDevice, kernel: &str, rule: Optimizer, states: u32, twin: Twin) {
     on_shapes_with(device, &(1u32..9), &|device, blocks| {
@@ -109,8 +93,21 @@ fn check(device: &GpuDevice, kernel: &str, rule: Optimizer, states: u32, twin: T
         let mut expected = double(&weights);
         let mut expected_states = [0, 1].map(|place| states.get(place).map_or(Vec::new(), |state| double(state)));
         let states = expected_states.each_mut().map(Vec::as_mut_slice);
-        let (gradients, update) = (double(&gradients), update(&params, &rates()));
-        twin(&twin::Update { gradients: &gradients, blocks: &blocks, ..update }, &mut expected, states);
+        let (gradients, step) = (double(&gradients), rates());
+        let update = twin::Update {
+            step: step.step,
+            learning_rate: f64::from(step.learning_rate),
+            decay_rate: f64::from(step.decay_rate),
+            decay: f64::from(params.decay),
+            second_decay: f64::from(params.second_decay),
+            epsilon: f64::from(params.epsilon),
+            nesterov: params.nesterov == 1,
+            rate_outside: params.rate_outside == 1,
+            gradient_scale: f64::from(params.gradient_scale),
+            gradients: &gradients,
+            blocks: &blocks,
+        };
+        twin(&update, &mut expected, states);
         assert_close(&format!("{params:?}: weights"), &floats(&found[2]), &expected, 1e-6);
         for (found, expected) in found[3..].iter().zip(&expected_states) {
             assert_close(&format!("{params:?}: state"), &floats(found), expected, 1e-6);
@@ -186,7 +183,7 @@ fn gradients_are_clipped_by_their_global_norm() {
 const RESULTS: [StepResult; 3] = [StepResult { loss: 1.5, correct: 3, mark: 7 }; 3];
 
 fn round_params(device: &GpuDevice, elements: u32) -> RoundWeights {
-    RoundWeights { elements, largest: device.stored().largest(), ..RoundWeights::default() }
+    RoundWeights { elements, largest: device.form.stored.largest(), ..RoundWeights::default() }
 }
 
 /// Rounds `weights` after the second of three steps, and returns them with the results of the steps.
@@ -223,7 +220,7 @@ fn round_weights_equals_its_twin() {
 #[test]
 fn unstorable_weights_make_the_loss_nan() {
     with_device(|device| {
-        let largest = device.stored().largest();
+        let largest = device.form.stored.largest();
         for weight in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, largest * 1.001] {
             let mut weights = [0.5f32; 12];
             weights[6] = weight;

@@ -1,4 +1,4 @@
-//! KernelTiming of repeated work.
+//! Timing of repeated work.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -30,7 +30,6 @@ const WINDOWS: usize = 5;
 /// Minimum number of windows, even if they exceed the budget.
 pub(super) const MIN_WINDOWS: usize = 3;
 
-/// Open device with a clock.
 #[derive(Clone)]
 pub(super) struct Lab {
     pub(super) device: Rc<GpuDevice>,
@@ -57,7 +56,6 @@ impl Lab {
 /// Size of the value that is read back.
 const READ_BYTES: u64 = 4;
 
-/// Work ready for repetition.
 pub(super) struct Bench {
     lab: Lab,
     buffers: Buffers,
@@ -87,7 +85,7 @@ impl Bench {
         let mut reading = None;
         while left > 0 || !under_way.is_empty() {
             while left > 0 && under_way.len() < self.pace.in_flight() {
-                let count = u32::try_from(self.pace.work()).unwrap_or(u32::MAX).min(left);
+                let count = u32::try_from(self.pace.work).unwrap_or(u32::MAX).min(left);
                 under_way.push_back((count, device.submit(self.repeated.encode(device, 0..count))));
                 left -= count;
             }
@@ -123,7 +121,6 @@ impl Bench {
         }
     }
 
-    /// Measures windows after warming up.
     pub(super) async fn timing(&mut self) -> Result<KernelTiming> {
         let timing = self.timing_with_gauge(f64::INFINITY, &mut None, &mut Unobserved).await?;
         Ok(timing.expect("an unobserved measurement is never canceled"))
@@ -177,7 +174,6 @@ impl Repeatable for &mut Bench {
     }
 }
 
-/// Observer that does nothing.
 struct Unobserved;
 
 impl Observer<Event> for Unobserved {
@@ -200,7 +196,6 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Creates work without launches.
     pub(super) fn new(rows: u32) -> Self {
         let (preparation, output) = (Recording::default(), BufferRange::default());
         Self { builder: Builder::new(SLOTS), rows, preparation, output }

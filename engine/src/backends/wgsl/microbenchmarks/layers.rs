@@ -6,8 +6,7 @@ use shaders::params::{Conv2d, Dense};
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::plan::products::{pixels_per_part, rows_per_part_of_product};
 use super::super::products::{Params, Product};
-use super::operand::{Operand, PlainSum};
-use super::product::{LayerPass, choose_indices};
+use super::product::{LayerPass, Operand, PlainSum, choose_indices};
 
 /// Sizes (M, N, K) of matrix products: three squares, then a selection of DeepBench's 160, sorted by operations.
 const MATRIX_SIZES: [(u32, u32, u32); 13] = [
@@ -32,13 +31,8 @@ const MATRIX_SIZES: [(u32, u32, u32); 13] = [
 /// this is a layer with M units and K inputs on a batch of N samples. Each size is measured in all three passes, which
 /// read their operands in place: without transposition, or with the left or right operand transposed.
 pub(super) fn matrix_products(emulated: bool) -> Vec<LayerPass> {
-    let passes = |(units, rows, inputs)| {
-        let size = format!("{units} × {rows} × {inputs}");
-        Pass::ALL.map(|pass| {
-            MeasuredLayer::dense(units, rows, inputs).matrix_product(KernelSuite::Gemm, size.clone(), pass, emulated)
-        })
-    };
-    MATRIX_SIZES.into_iter().flat_map(passes).collect()
+    let layers = MATRIX_SIZES.into_iter().map(|(units, rows, inputs)| MeasuredLayer::dense(units, rows, inputs));
+    layers.flat_map(|layer| Pass::ALL.map(|pass| layer.pass(pass, emulated))).collect()
 }
 
 /// Input width, height and channels; samples; filters; kernel width and height; padding; stride.
@@ -82,7 +76,7 @@ const CONVOLUTION_SIZES: [ConvolutionSize; 26] = [
 ];
 
 pub(super) fn convolutions(emulated: bool) -> Vec<LayerPass> {
-    let passes = |size| Pass::ALL.map(|pass| MeasuredLayer::new(size).convolution(pass, emulated));
+    let passes = |size| Pass::ALL.map(|pass| MeasuredLayer::new(size).pass(pass, emulated));
     CONVOLUTION_SIZES.into_iter().flat_map(passes).collect()
 }
 
@@ -92,6 +86,8 @@ pub(super) struct MeasuredLayer {
     params: Conv2d,
     /// Output channels without padding. Convolutions have none.
     filters: u32,
+    /// True for a layer with the kernels of dense layers.
+    is_dense: bool,
 }
 
 impl MeasuredLayer {
@@ -116,12 +112,12 @@ impl MeasuredLayer {
             stride,
             ..Conv2d::default()
         };
-        Self { params, filters }
+        Self { params, filters, is_dense: false }
     }
 
     /// Creates a dense layer. `inputs` is a multiple of 4.
     pub(super) fn dense(units: u32, rows: u32, inputs: u32) -> Self {
-        Self::new(([1, 1, inputs], rows, units, [1, 1], 0, 1))
+        Self { is_dense: true, ..Self::new(([1, 1, inputs], rows, units, [1, 1], 0, 1)) }
     }
 
     fn output_pixels(&self) -> u32 {
@@ -141,51 +137,43 @@ impl MeasuredLayer {
         [x, outputs(2, self.patch()), outputs(3, self.output_pixels())]
     }
 
-    /// Creates a pass with the kernels of dense layers.
-    pub(super) fn matrix_product(self, suite: KernelSuite, size: String, pass: Pass, emulated: bool) -> LayerPass {
+    pub(super) fn pass(self, pass: Pass, emulated: bool) -> LayerPass {
         let Conv2d { rows, input_channels: inputs, output_channels: outputs, part_stride, bias_offset, .. } =
             self.params;
-        let rows_per_part = rows_per_part_of_product(rows, [inputs, outputs], emulated);
-        let units = self.filters;
-        let params =
-            Dense { rows, inputs, outputs, units, rows_per_part, part_stride, bias_offset, ..Dense::default() };
-        self.pass(suite, size, Product { pass, params: Params::Dense(params) }, emulated)
-    }
-
-    /// Creates a pass with the kernels of convolutions.
-    pub(super) fn convolution(self, pass: Pass, emulated: bool) -> LayerPass {
-        let Conv2d { rows, input_height, input_width, input_channels, window_height, window_width, .. } = self.params;
-        let stride = if self.params.stride == 1 { String::new() } else { format!(" stride {}", self.params.stride) };
-        let input = format!("{rows} × {input_width}×{input_height}×{input_channels}");
-        let size = format!("{input} → {}, {window_width}×{window_height}{stride}", self.filters);
-        let params = Conv2d { pixels_per_part: pixels_per_part(&self.params, emulated), ..self.params };
+        let (suite, size, params) = if self.is_dense {
+            let rows_per_part = rows_per_part_of_product(rows, [inputs, outputs], emulated);
+            let units = self.filters;
+            let params =
+                Dense { rows, inputs, outputs, units, rows_per_part, part_stride, bias_offset, ..Dense::default() };
+            (KernelSuite::Gemm, format!("{units} × {rows} × {inputs}"), Params::Dense(params))
+        } else {
+            let Conv2d { input_height, input_width, window_height, window_width, stride, .. } = self.params;
+            let stride = if stride == 1 { String::new() } else { format!(" stride {stride}") };
+            let input = format!("{rows} × {input_width}×{input_height}×{inputs}");
+            let size = format!("{input} → {}, {window_width}×{window_height}{stride}", self.filters);
+            let params = Conv2d { pixels_per_part: pixels_per_part(&self.params, emulated), ..self.params };
+            (KernelSuite::Conv, size, Params::Conv2d(params))
+        };
         // The input's channels cannot be read four at a time.
-        let is_raw_data = pass == Pass::InputGradient && !input_channels.is_multiple_of(CHANNEL_ALIGNMENT);
-        let impossible = is_raw_data.then_some("raw data has no gradient");
-        let product = Product { pass, params: Params::Conv2d(params) };
-        LayerPass { impossible, ..self.pass(KernelSuite::Conv, size, product, emulated) }
-    }
-
-    fn pass(self, suite: KernelSuite, size: String, product: Product, emulated: bool) -> LayerPass {
+        let is_raw_data = pass == Pass::InputGradient && !inputs.is_multiple_of(CHANNEL_ALIGNMENT);
+        let product = Product { pass, params };
         let [x, weights, dy] = self.operands();
-        let (operands, results) = match product.pass {
+        let (operands, results) = match pass {
             Pass::Forward => (vec![x, weights, Operand::zeros(1, dy.columns), Operand::zeros(dy.rows, dy.columns)], dy),
-            Pass::WeightGradient => {
-                (vec![x, dy, Operand::zeros(product.extents().parts, self.params.part_stride)], weights)
-            }
+            Pass::WeightGradient => (vec![x, dy, Operand::zeros(product.extents().parts, part_stride)], weights),
             Pass::InputGradient => (vec![dy, weights, x, Operand::zeros(x.rows, x.columns)], x),
         };
         LayerPass {
             suite,
             size,
             flops: 2 * u64::from(self.output_pixels()) * u64::from(self.patch()) * u64::from(self.filters),
-            rows: self.params.rows,
+            rows,
             emulated,
-            impossible: None,
+            impossible: is_raw_data.then_some("raw data has no gradient"),
             output: operands.len() - 1,
             operands,
             checked: choose_indices(results.elements()),
-            plain: Box::new(move |at| self.plain(product.pass, at)),
+            plain: Box::new(move |at| self.plain(pass, at)),
             product,
         }
     }

@@ -6,7 +6,6 @@
 
 mod lab;
 mod layers;
-mod operand;
 mod peaks;
 mod product;
 mod profile;
@@ -44,9 +43,9 @@ pub async fn measure(
     request: &Request,
     observer: &mut dyn Observer<Event>,
 ) -> Result<KernelReport> {
-    let device = Rc::new(GpuDevice::open(choice, Precision::F32, &[]).await?);
-    observer.event(&Event::Opened { adapter: device.adapter().clone() });
-    let emulated = device.adapter().software;
+    let device = Rc::new(GpuDevice::open(choice, Precision::F32, None, &[]).await?);
+    observer.event(&Event::Opened { adapter: device.adapter.clone() });
+    let emulated = device.adapter.software;
     let peaks = peaks::wanted(&request.suites).into_iter().map(Measurement::Peak);
     let products = request
         .suites
@@ -55,7 +54,7 @@ pub async fn measure(
         .map(|product| Measurement::Product(Box::new(product)));
     let measurements: Vec<Measurement> = peaks.chain(products).collect();
     let count = measurements.len();
-    let mut report = KernelReport::new(device.adapter().clone());
+    let mut report = KernelReport::new(device.adapter.clone());
     let lab = Lab { device, clock };
     let mut benchmark = ProductBenchmark::new(&lab, request);
     for (number, measurement) in (1..).zip(measurements) {

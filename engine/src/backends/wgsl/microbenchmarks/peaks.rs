@@ -22,7 +22,6 @@ const ITERATIONS: u32 = 256;
 const FMA_INVOCATIONS: [u32; 5] = [1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
 const LONG_LAUNCH_SECONDS: f64 = 0.05;
 
-/// Invocation counts to try for reading or copying an array.
 const STREAM_INVOCATIONS: [u32; 4] = [1 << 14, 1 << 16, 1 << 18, 1 << 20];
 /// Array size that exceeds the cache of every GPU and CPU on the market.
 const ARRAY_BYTES: u64 = 512 << 20;
@@ -101,7 +100,7 @@ impl PeakKind {
 
     /// Copies or reads arrays of the largest size that the device can hold, with the best number of invocations.
     async fn stream(self, lab: &Lab) -> Result<Peak> {
-        let wished = if lab.device.adapter().software { ARRAY_BYTES_ON_SOFTWARE } else { ARRAY_BYTES };
+        let wished = if lab.device.adapter.software { ARRAY_BYTES_ON_SOFTWARE } else { ARRAY_BYTES };
         let mut bytes = wished.min(lab.device.largest_binding_bytes()).next_power_of_two();
         if bytes > lab.device.largest_binding_bytes() {
             bytes /= 2;
@@ -159,7 +158,6 @@ fn launches(count: u32) -> Work {
     work
 }
 
-/// Measures the arithmetic peak, and returns it with its kernel.
 async fn arithmetic(lab: &Lab) -> Result<(Peak, Gauge)> {
     let mut trials = Trials::default();
     for (chains, kernel) in CHAINS {
@@ -237,7 +235,7 @@ impl Gauge {
     /// # Errors
     /// No matching adapter, and a device that refuses a request or is lost.
     pub async fn open(choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Self> {
-        let device = Rc::new(GpuDevice::open(choice, Precision::F32, &[]).await?);
+        let device = Rc::new(GpuDevice::open(choice, Precision::F32, None, &[]).await?);
         Ok(arithmetic(&Lab { device, clock }).await?.1)
     }
 }

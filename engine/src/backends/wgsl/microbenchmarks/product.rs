@@ -1,8 +1,9 @@
-//! Checks and times one pass of a layer.
+//! Checks and times one pass of a layer, with random matrices and plain sums of their products.
 
 use std::collections::HashMap;
 
 use results::kernels::{Difference, Entry, KernelFigures, KernelOutcome, KernelSuite, Pass};
+use shaders::reference::pcg4d::uniform;
 
 use super::super::choices::Choices;
 use super::super::plan::products::sum_of_parts;
@@ -10,12 +11,10 @@ use super::super::products::Product;
 use super::super::recording::BufferRange;
 use super::super::variants::Variant;
 use super::lab::{Lab, MIN_WINDOWS, Work};
-use super::operand::{Operand, PlainSum};
 use crate::error::{EngineError, Result};
 use crate::measure::{Event, Gauge, Observer, median_peaks};
 use crate::random::Generator;
 
-/// Number of results that are compared with plain sums.
 const CHECKED_RESULTS: u32 = 16;
 /// Maximum difference as a share of the sum of magnitudes, many times the rounding error.
 const TOLERANCE: f64 = 1e-5;
@@ -26,7 +25,6 @@ const OUT_OF_MEMORY: &str = "the device ran out of memory";
 /// Share of an entry's budget per repetition: one for the check, two for the warm-up, and one per window.
 const BUDGET_SHARE: f64 = 1.0 / (3 + MIN_WINDOWS) as f64;
 
-/// Suites to measure, with the budget per entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// Suites to measure. Suites of products include the arithmetic peak, which they need.
@@ -46,7 +44,6 @@ pub(super) struct LayerPass {
     pub(super) rows: u32,
     /// True if it is planned for a GPU that a CPU emulates, which sums gradients in fewer parts.
     pub(super) emulated: bool,
-    /// Reason why no kernel can compute it, if any.
     pub(super) impossible: Option<&'static str>,
     /// Initial contents of the buffers, in binding order.
     pub(super) operands: Vec<Operand>,
@@ -61,12 +58,6 @@ pub(super) struct LayerPass {
 impl LayerPass {
     pub(super) fn title(&self) -> String {
         format!("{} {}, {}", self.suite.name(), self.size, self.product.pass.title())
-    }
-
-    /// Returns the names of the kernels of a repetition, in order.
-    fn kernels(&self, variant: &Variant) -> Vec<String> {
-        let sum = self.product.sum_of_parts().map(|sum| sum_of_parts(&sum, self.emulated).0);
-        [variant.kernel].into_iter().chain(sum).map(str::to_owned).collect()
     }
 
     pub(super) fn buffers(&self) -> impl Iterator<Item = u64> {
@@ -97,7 +88,6 @@ impl LayerPass {
     }
 }
 
-/// Measures products one after the other.
 pub(super) struct ProductBenchmark<'a> {
     lab: &'a Lab,
     request: &'a Request,
@@ -134,11 +124,12 @@ impl<'a> ProductBenchmark<'a> {
             let best = self.reached.entry((suite, product.pass)).or_insert(rate);
             *best = best.max(rate);
         }
-        let (size, kernels) = (layer.size.clone(), layer.kernels(&variant));
+        let sum = product.sum_of_parts().map(|sum| sum_of_parts(&sum, layer.emulated).0);
+        let kernels = [variant.kernel].into_iter().chain(sum).map(str::to_owned).collect();
+        let size = layer.size.clone();
         Ok(Entry { suite, size, pass: product.pass, flops, bytes: layer.buffers().sum(), kernels, outcome })
     }
 
-    /// Returns the reason for skipping a product, if any.
     fn obstacle(&self, layer: &LayerPass) -> Option<KernelOutcome> {
         if let Some(reason) = layer.impossible {
             return Some(KernelOutcome::Skipped { reason: reason.to_owned() });
@@ -194,6 +185,67 @@ pub(super) fn choose_indices(results: u64) -> Vec<u64> {
     let bound = u32::try_from(results).unwrap_or(u32::MAX);
     let between = (0..CHECKED_RESULTS - 2).map(|i| u64::from(generator.below(i, bound)));
     [0, results - 1].into_iter().chain(between).collect()
+}
+
+const SEED: u32 = 7;
+
+/// Row-major matrix of random numbers in -1..1, or in another range.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operand {
+    /// Stream of random numbers, different for each operand.
+    pub(super) stream: u32,
+    pub(super) rows: u32,
+    pub(super) columns: u32,
+    /// Number of columns that are not padding of zeros.
+    pub(super) known: u32,
+    /// Factor of the numbers; 0 for a matrix of zeros.
+    pub(super) limit: f32,
+    /// True for random numbers in 0..1 instead.
+    pub(super) unsigned: bool,
+}
+
+impl Operand {
+    pub(super) fn full(stream: u32, rows: u32, columns: u32) -> Self {
+        Self { stream, rows, columns, known: columns, limit: 1.0, unsigned: false }
+    }
+
+    pub(super) fn zeros(rows: u32, columns: u32) -> Self {
+        Self { limit: 0.0, ..Self::full(0, rows, columns) }
+    }
+
+    pub(super) fn elements(&self) -> u64 {
+        u64::from(self.rows) * u64::from(self.columns)
+    }
+
+    pub(super) fn at(&self, row: u32, column: u32) -> f32 {
+        if column >= self.known {
+            return 0.0;
+        }
+        // The index never wraps in practice: no buffer holds four billion numbers.
+        let index = row.wrapping_mul(self.columns).wrapping_add(column);
+        let number = 2.0 * uniform(index, self.stream, 0, SEED) - 1.0;
+        self.limit * if self.unsigned { number.abs() } else { number }
+    }
+
+    pub(super) fn numbers(&self) -> Vec<f32> {
+        (0..self.rows).flat_map(|row| (0..self.columns).map(move |column| self.at(row, column))).collect()
+    }
+}
+
+/// Sum of products in double precision, with the sum of their magnitudes, which bounds the rounding error.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct PlainSum {
+    pub(super) value: f64,
+    pub(super) magnitude: f64,
+}
+
+impl PlainSum {
+    pub(super) fn of(products: impl Iterator<Item = (f32, f32)>) -> Self {
+        products.fold(Self::default(), |sum, (a, b)| {
+            let product = f64::from(a) * f64::from(b);
+            Self { value: sum.value + product, magnitude: sum.magnitude + product.abs() }
+        })
+    }
 }
 
 #[cfg(test)]

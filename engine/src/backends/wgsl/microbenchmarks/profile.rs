@@ -23,7 +23,6 @@ const SCHEMA_VERSION: u32 = 1;
 const WINDOWS: u32 = 5;
 const MAX_REPETITIONS: u32 = 256;
 
-/// A training step, launch by launch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Profile {
     pub schema_version: u32,
@@ -34,7 +33,6 @@ pub struct Profile {
     pub launches: Vec<Launch>,
 }
 
-/// One launch of a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Launch {
     pub kernel: &'static str,
@@ -70,7 +68,7 @@ pub async fn profile(
     job: &TrainingJob,
     launch_seconds: f64,
 ) -> Result<Profile> {
-    let device = GpuDevice::open(choice, Precision::F32, &[]).await?;
+    let device = GpuDevice::open(choice, Precision::F32, None, &[]).await?;
     let mut choices = Choices::new(device.abilities);
     let largest_binding = device.largest_binding_bytes();
     let products = Plan::new(job, TrainingSetup::STANDARD, largest_binding, &choices)?.products();
@@ -91,11 +89,10 @@ pub async fn profile(
         let cost = profiler.cost(&recording, launch_seconds).await?;
         launches.push(describe(dispatch, cost));
     }
-    let (adapter, batch_size) = (device.adapter().clone(), job.batches.batch_size);
+    let (adapter, batch_size) = (device.adapter.clone(), job.batches.batch_size);
     Ok(Profile { schema_version: SCHEMA_VERSION, adapter, batch_size, step, launches })
 }
 
-/// Describes a launch, with its product if it has one.
 fn describe(dispatch: &Dispatch, cost: Cost) -> Launch {
     let size = |product: &Product| {
         let extents = product.extents();
@@ -112,7 +109,6 @@ fn describe(dispatch: &Dispatch, cost: Cost) -> Launch {
     }
 }
 
-/// Timer for launches.
 struct Profiler<'a> {
     device: &'a GpuDevice,
     clock: &'a dyn Clock,
@@ -138,7 +134,9 @@ impl Profiler<'_> {
         };
         let repetitions = length.repetitions(window_seconds).min(MAX_REPETITIONS);
         for _ in 1..WINDOWS {
-            best = best.least(self.window(&executor, repetitions).await?);
+            let cost = self.window(&executor, repetitions).await?;
+            best.seconds = best.seconds.min(cost.seconds);
+            best.processor_seconds = best.processor_seconds.zip(cost.processor_seconds).map(|(a, b)| a.min(b));
         }
         Ok(best)
     }
@@ -152,12 +150,5 @@ impl Profiler<'_> {
         let each = |seconds: f64| seconds / f64::from(repetitions);
         let processor = processor_end.zip(processor_start).map(|(end, start)| each(end - start));
         Ok(Cost { seconds: each(end - start), processor_seconds: processor })
-    }
-}
-
-impl Cost {
-    fn least(self, other: Self) -> Self {
-        let processor = self.processor_seconds.zip(other.processor_seconds).map(|(a, b)| a.min(b));
-        Self { seconds: self.seconds.min(other.seconds), processor_seconds: processor }
     }
 }

@@ -16,8 +16,7 @@ use shaders::reference::RecurrentSteps;
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::products::{Params, Product, recurrent_bindings};
 use super::layers::MeasuredLayer;
-use super::operand::{Operand, PlainSum};
-use super::product::{LayerPass, choose_indices};
+use super::product::{LayerPass, Operand, PlainSum, choose_indices};
 use crate::backends::reference::{recurrent_backward, recurrent_forward};
 use crate::model::{Activation, Cell};
 
@@ -97,7 +96,7 @@ impl RecurrentLayer {
         if pass == Pass::WeightGradient {
             // A matrix product over all steps.
             let layer = MeasuredLayer::dense(self.gate_columns(), sequences * steps, stored_units);
-            return LayerPass { flops, impossible, ..layer.matrix_product(KernelSuite::Rnn, size, pass, emulated) };
+            return LayerPass { suite: KernelSuite::Rnn, size, flops, impossible, ..layer.pass(pass, emulated) };
         }
         let operands = self.operands(pass);
         // A forward pass is checked by its last hidden states, unless that would take too many steps.
@@ -142,7 +141,6 @@ impl RecurrentLayer {
         }
     }
 
-    /// Returns the buffers in binding order.
     fn operands(&self, pass: Pass) -> Vec<Operand> {
         let zeros = |operand: Operand| Operand::zeros(operand.rows, operand.columns);
         let [weights, bias, gates, own, previous, dy] = self.matrices(pass);
@@ -185,26 +183,16 @@ const OWN_LSTMS: [RecurrentSize; 2] = [[128, 896, 28], [128, 32, 28]];
 
 /// Returns each cell with its sizes: our own first, then DeepBench's, sorted by operations.
 fn cells() -> [(Cell, Vec<RecurrentSize>); 3] {
-    [
-        (Cell::Lstm, [OWN_LSTMS.to_vec(), deepbench_lstms()].concat()),
-        (Cell::SimpleRnn(Activation::Relu), deepbench_vanilla()),
-        (Cell::Gru(Activation::Relu), deepbench_grus()),
-    ]
-}
-
-fn deepbench_lstms() -> Vec<RecurrentSize> {
     let long = [16, 32, 64].map(|sequences| [256, sequences, 150]);
     let large = [8, 16, 32].map(|sequences| [1536, sequences, 50]);
-    sorted([every(&[512, 1024, 2048, 4096], &[16, 32, 64, 128], &[25]), long.to_vec(), large.to_vec()])
-}
-
-fn deepbench_vanilla() -> Vec<RecurrentSize> {
-    sorted([every(&[1760, 2048, 2560], &[16, 32, 64, 128], &[50])])
-}
-
-fn deepbench_grus() -> Vec<RecurrentSize> {
+    let lstms = sorted([every(&[512, 1024, 2048, 4096], &[16, 32, 64, 128], &[25]), long.to_vec(), large.to_vec()]);
     let others = [[512, 32, 1], [1024, 32, 1500], [1024, 64, 1500]];
-    sorted([every(&[1536, 2048, 2560, 2816], &[32], &[187, 375, 750, 1500]), others.to_vec()])
+    let grus = sorted([every(&[1536, 2048, 2560, 2816], &[32], &[187, 375, 750, 1500]), others.to_vec()]);
+    [
+        (Cell::Lstm, [OWN_LSTMS.to_vec(), lstms].concat()),
+        (Cell::SimpleRnn(Activation::Relu), sorted([every(&[1760, 2048, 2560], &[16, 32, 64, 128], &[50])])),
+        (Cell::Gru(Activation::Relu), grus),
+    ]
 }
 
 fn every(units: &[u32], sequences: &[u32], steps: &[u32]) -> Vec<RecurrentSize> {
@@ -259,7 +247,8 @@ mod tests {
 
     #[test]
     fn deepbench_has_22_lstms_12_vanilla_layers_and_19_grus() {
-        for (mut sizes, count) in [(deepbench_lstms(), 22), (deepbench_vanilla(), 12), (deepbench_grus(), 19)] {
+        // With two of our own.
+        for ((_, mut sizes), count) in cells().into_iter().zip([2 + 22, 12, 19]) {
             assert_eq!(sizes.len(), count);
             sizes.sort_unstable();
             sizes.dedup();

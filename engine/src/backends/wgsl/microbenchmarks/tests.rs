@@ -7,8 +7,7 @@ use async_trait::async_trait;
 use super::super::workload_tests::{TickingClock, any_device};
 use super::lab::Lab;
 use super::layers::MeasuredLayer;
-use super::operand::{Operand, PlainSum};
-use super::product::LayerPass;
+use super::product::{LayerPass, Operand, PlainSum};
 use super::recurrent::RecurrentLayer;
 use super::*;
 use crate::error::Result;
@@ -22,7 +21,6 @@ impl Clock for RealClock {
     }
 }
 
-/// Gauge that always reports 1 GFLOP/s.
 struct GigaflopGauge;
 
 #[async_trait(?Send)]
@@ -59,7 +57,7 @@ fn small_products() -> Vec<LayerPass> {
         .map(|([channels, side], padding, stride)| ([9, 7, channels], 3, 12, [side; 2], padding, stride));
     let cells = [Cell::Lstm, Cell::Gru(Activation::Relu), Cell::SimpleRnn(Activation::Relu)];
     let passes = Pass::ALL.into_iter().flat_map(|pass| {
-        let layers = sizes.map(|size| MeasuredLayer::new(size).convolution(pass, true)).into_iter();
+        let layers = sizes.map(|size| MeasuredLayer::new(size).pass(pass, true)).into_iter();
         let recurrent = cells.map(|cell| RecurrentLayer::new(cell, [22, 35, 4]).pass(pass, true));
         layers.chain([matrix_product([35, 83, 20], pass)]).chain(recurrent)
     });
@@ -67,7 +65,7 @@ fn small_products() -> Vec<LayerPass> {
 }
 
 fn matrix_product([units, rows, inputs]: [u32; 3], pass: Pass) -> LayerPass {
-    MeasuredLayer::dense(units, rows, inputs).matrix_product(KernelSuite::Gemm, String::new(), pass, true)
+    MeasuredLayer::dense(units, rows, inputs).pass(pass, true)
 }
 
 #[test]
@@ -140,7 +138,7 @@ impl Observer<Event> for Listener {
 #[test]
 fn cancelled_runs_keep_finished_measurements() {
     let Some(device) = device() else { return };
-    let choice = if device.adapter().software { AdapterChoice::Cpu } else { AdapterChoice::Any };
+    let choice = if device.adapter.software { AdapterChoice::Cpu } else { AdapterChoice::Any };
     let request = Request { suites: vec![KernelSuite::Launch], ..request(1.0) };
     let mut listener = Listener { started: 0, cancel_after: 1 };
     let clock = Rc::new(RealClock(Instant::now()));

@@ -4,10 +4,9 @@ use std::num::NonZero;
 use results::{Departure, Precision};
 
 use super::super::NAME;
-use super::super::broken_tests::Judged;
 use super::super::choices::Choices;
 use super::super::plan::Plan;
-use super::super::workload_tests::narrow_job;
+use super::super::workload_tests::{Judged, narrow_job};
 use super::*;
 use crate::backends::open_with;
 use crate::backends::sharing::comparison::{

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::model::Stages;
 use crate::preprocessing::Preprocessing;
 use crate::trainer::{EvaluationSet, TrainingJob};
-use crate::training::{Batching, Normalization, SampleOrder};
+use crate::training::{BatchPlan, Batching, Normalization, SampleOrder};
 
 /// Buffers that hold all tensors.
 pub(in super::super) struct Arenas {
@@ -67,15 +67,9 @@ impl Arenas {
         }
     }
 
-    pub(super) fn part(&self, arena: BufferRange, offset: u32, elements: u32) -> BufferRange {
-        BufferRange { buffer: arena.buffer, offset_bytes: 4 * u64::from(offset), bytes: 4 * u64::from(elements) }
-    }
-
-    /// Returns the part of the arena that products read.
-    pub(super) fn product_part(&self, offset: u32, elements: u32) -> BufferRange {
-        let Some(rounded) = self.rounded else { return self.part(self.read, offset, elements) };
-        let bytes = |elements: u32| self.stored.bytes() * u64::from(elements);
-        BufferRange { buffer: rounded.buffer, offset_bytes: bytes(offset), bytes: bytes(elements) }
+    /// Returns the arena that products read, with the size of its elements in bytes.
+    pub(super) fn read_by_products(&self) -> (BufferRange, u64) {
+        self.rounded.map_or((self.read, 4), |rounded| (rounded, self.stored.bytes()))
     }
 
     /// Makes layers read the weights used in tests from here on.
@@ -116,20 +110,16 @@ pub(super) fn gradient_scale(job: &TrainingJob, stored: Stored) -> f32 {
     if stored == Stored::F32 {
         return 1.0;
     }
+    // The smallest batch has the largest gradients because of its mean.
+    let BatchPlan { samples, batch_size, batching, .. } = job.batches;
+    let smallest_batch = match (batching, samples % batch_size) {
+        (Batching::ShortLast, last) if last > 0 => last,
+        (Batching::ShortLast | Batching::DropLast | Batching::Wrap, _) => batch_size.min(samples),
+    };
     // The gradient of a logit is a difference of probabilities times this.
-    let share = if job.loss.summed { 1.0 } else { 1.0 / f64::from(smallest_batch(job)) };
+    let share = if job.loss.summed { 1.0 } else { 1.0 / f64::from(smallest_batch) };
     let largest = share * f64::from(job.loss.logits_scale);
     (MAX_LOGIT_GRADIENT / largest).log2().floor().exp2() as f32
-}
-
-/// Returns the size of the smallest batch, which has the largest gradients because of its mean.
-fn smallest_batch(job: &TrainingJob) -> u32 {
-    let plan = &job.batches;
-    let last = plan.samples % plan.batch_size;
-    match plan.batching {
-        Batching::ShortLast if last > 0 => last,
-        Batching::ShortLast | Batching::DropLast | Batching::Wrap => plan.batch_size.min(plan.samples),
-    }
 }
 
 /// Data on the device, and the preprocessing that turns it into batches.
@@ -229,7 +219,6 @@ impl SplitBuffers {
         Self { images, samples_in_first, labels, order, samples }
     }
 
-    /// Returns batches from the host, in the order of gathering.
     fn streamed(streamed: &Streamed, largest_binding: u64) -> Self {
         let &Streamed { images, labels, numbers, steps, rows, sample_bytes } = streamed;
         let samples = steps * rows;

@@ -13,21 +13,23 @@ use super::products::{GradientSum, rows_per_part};
 use crate::model::{PoolKind, SlidingWindow, Stage, Words};
 
 impl Planner<'_> {
-    /// A stage whose kernels read only its inputs and compute four values per invocation. `with_epilogue` makes the backward
-    /// kernel's parameters.
+    /// Launches a kernel that reads only a stage's inputs (and gradient) and computes four values per invocation.
+    /// `of_input` returns the parameters of the gradient of an input, given its number.
     fn map_values<P: Pod>(
         &mut self,
         stage: &Stage,
         phase: LayerPhase,
         [forward, backward]: [&str; 2],
         params: &P,
-        with_epilogue: impl FnOnce(Epilogue) -> P,
+        of_input: impl Fn(u32, Epilogue) -> P,
     ) {
         if phase != LayerPhase::Backward {
             return self.map_inputs(forward, stage, params);
         }
-        let bindings = [self.output_gradient(stage), self.input_of(stage, 0)];
-        self.pass_back(backward, stage, 0, &bindings, with_epilogue);
+        for (number, input) in (0..).zip(0..stage.inputs.len()) {
+            let bindings = [self.output_gradient(stage), self.input_of(stage, input)];
+            self.pass_back(backward, stage, input, &bindings, |epilogue| of_input(number, epilogue));
+        }
     }
 
     /// Launches a kernel that computes a stage's output from its inputs, with four values per invocation.
@@ -52,8 +54,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Launches a kernel that sums a weight gradient over rows, with an invocation per part and four channels (`quads`).
-    /// See [`Self::weight_gradient`].
+    /// Launches a kernel that sums a weight gradient, with an invocation per part and four channels (`quads`).
     fn sum_over_rows<P: Pod>(
         &mut self,
         kernel: &str,
@@ -72,32 +73,32 @@ impl Planner<'_> {
     pub(super) fn gelu(&mut self, stage: &Stage, phase: LayerPhase) {
         let params = self.sized(stage).elementwise();
         let kernels = ["gelu_forward", "gelu_backward"];
-        self.map_values(stage, phase, kernels, &params, |epilogue| Elementwise { epilogue, ..params });
+        self.map_values(stage, phase, kernels, &params, |_, epilogue| Elementwise { epilogue, ..params });
     }
 
     pub(super) fn local_response(&mut self, stage: &Stage, phase: LayerPhase, radius: u32, constants: [f32; 3]) {
         let params = self.sized(stage).local_response(radius, constants);
         let kernels = ["local_response_forward", "local_response_backward"];
-        self.map_values(stage, phase, kernels, &params, |epilogue| LocalResponse { epilogue, ..params });
+        self.map_values(stage, phase, kernels, &params, |_, epilogue| LocalResponse { epilogue, ..params });
     }
 
     pub(super) fn sentence_sum(&mut self, stage: &Stage, phase: LayerPhase, words: u32) {
         let params = self.sized(stage).sentence_sum(words);
         let kernels = ["sentence_sum_forward", "sentence_sum_gradient"];
-        self.map_values(stage, phase, kernels, &params, |epilogue| SentenceSum { epilogue, ..params });
+        self.map_values(stage, phase, kernels, &params, |_, epilogue| SentenceSum { epilogue, ..params });
     }
 
     pub(super) fn transpose(&mut self, stage: &Stage, phase: LayerPhase) {
         let params = self.sized(stage).transpose();
         let kernels = ["transpose_forward", "transpose_gradient"];
-        self.map_values(stage, phase, kernels, &params, |epilogue| Transpose { epilogue, ..params });
+        self.map_values(stage, phase, kernels, &params, |_, epilogue| Transpose { epilogue, ..params });
     }
 
     pub(super) fn pool(&mut self, stage: &Stage, phase: LayerPhase, kind: PoolKind, window: SlidingWindow) {
         let params = self.sized(stage).pool(window);
         if kind == PoolKind::Average {
             let kernels = ["average_pool_forward", "average_pool_backward"];
-            return self.map_values(stage, phase, kernels, &params, |epilogue| Pool { epilogue, ..params });
+            return self.map_values(stage, phase, kernels, &params, |_, epilogue| Pool { epilogue, ..params });
         }
         let features = self.stages.output(stage).stored_features(CHANNEL_ALIGNMENT);
         let taps = self.keep(stage, 0, "pooling taps", 4 * u64::from(features));
@@ -112,25 +113,16 @@ impl Planner<'_> {
 
     pub(super) fn add(&mut self, stage: &Stage, phase: LayerPhase) {
         let params = self.sized(stage).add();
-        if phase != LayerPhase::Backward {
-            return self.map_inputs("add_forward", stage, &params);
-        }
-        for (input, repeats) in [(0, 1), (1, params.repeats)] {
-            let bindings = [self.output_gradient(stage), self.input_of(stage, input)];
-            self.pass_back("add_gradient", stage, input, &bindings, |epilogue| Add { repeats, epilogue, ..params });
-        }
+        let of_input =
+            |input, epilogue| Add { repeats: if input == 0 { 1 } else { params.repeats }, epilogue, ..params };
+        self.map_values(stage, phase, ["add_forward", "add_gradient"], &params, of_input);
     }
 
     pub(super) fn concatenate(&mut self, stage: &Stage, phase: LayerPhase) {
         let params = self.sized(stage).concatenate();
-        if phase != LayerPhase::Backward {
-            return self.map_inputs("concatenate_forward", stage, &params);
-        }
-        for (input, of_second) in [(0, 0), (1, 1)] {
-            let bindings = [self.output_gradient(stage), self.input_of(stage, input)];
-            let with = |epilogue| Concatenate { of_second, epilogue, ..params };
-            self.pass_back("concatenate_gradient", stage, input, &bindings, with);
-        }
+        let kernels = ["concatenate_forward", "concatenate_gradient"];
+        let of_input = |of_second, epilogue| Concatenate { of_second, epilogue, ..params };
+        self.map_values(stage, phase, kernels, &params, of_input);
     }
 
     pub(super) fn pixel_products(&mut self, stage: &Stage, phase: LayerPhase) {
@@ -250,31 +242,17 @@ impl Planner<'_> {
             // Running mean and variance follow each other in the arena.
             let mean = self.weight(stage, 2);
             let running = BufferRange { bytes: 2 * mean.bytes, ..mean };
-            let (parts, params) = if phase == LayerPhase::Training {
-                self.exchange_statistics(stage, parts, params)
-            } else {
-                (parts, params)
-            };
-            self.builder.dispatch("batch_norm_finish", &params, &[parts, running, saved], 64 * channels / 4);
+            let (mut parts, mut finish) = (parts, params);
+            if phase == LayerPhase::Training && self.setup.devices > 1 {
+                let BatchNorm { stored_channels: channels, pixels: pixels_of_sample, .. } = params;
+                let all = self.keep_bytes(stage, 2, "statistics of all devices", 8 * u64::from(channels));
+                self.builder.exchange(parts, all, Combination::Moments { channels, pixels_of_sample, pixels_per_part });
+                (parts, finish) = (all, BatchNorm { parts: 1, pixels_per_part: u32::MAX, ..params });
+            }
+            self.builder.dispatch("batch_norm_finish", &finish, &[parts, running, saved], 64 * channels / 4);
         }
         let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
         self.builder.dispatch("batch_norm_forward", &params, &[x, saved, gamma, beta, y], self.quads(y));
-    }
-
-    /// Combines the statistics of devices that share the batch into one part; returns a single device's unchanged.
-    fn exchange_statistics(
-        &mut self,
-        stage: &Stage,
-        parts: BufferRange,
-        params: BatchNorm,
-    ) -> (BufferRange, BatchNorm) {
-        if self.setup.devices == 1 {
-            return (parts, params);
-        }
-        let BatchNorm { stored_channels: channels, pixels: pixels_of_sample, pixels_per_part, .. } = params;
-        let all = self.keep_bytes(stage, 2, "statistics of all devices", 8 * u64::from(channels));
-        self.builder.exchange(parts, all, Combination::Moments { channels, pixels_of_sample, pixels_per_part });
-        (all, BatchNorm { parts: 1, pixels_per_part: u32::MAX, ..params })
     }
 
     pub(super) fn batch_norm_backward(&mut self, stage: &Stage, params: BatchNorm) {

@@ -26,8 +26,7 @@ const MIN_TEST_ROWS: u32 = 100;
 pub(in super::super) struct TrainingSetup {
     /// Number of devices that share each batch.
     pub(in super::super) devices: u32,
-    /// True if devices exchange their gradients in parts, each as soon as it is computed, while they compute the others;
-    /// false if they exchange all gradients together, after the backward pass.
+    /// True if devices exchange gradients in parts during the backward pass, rather than all together after it.
     pub(in super::super) overlaps: bool,
     pub(in super::super) input: InputMode,
 }
@@ -41,7 +40,6 @@ impl TrainingSetup {
     }
 }
 
-/// A plan in the making.
 pub(super) struct Planner<'a> {
     pub(super) job: &'a TrainingJob,
     pub(super) choices: &'a Choices,
@@ -66,7 +64,6 @@ pub(super) struct Planner<'a> {
     pub(super) setup: TrainingSetup,
 }
 
-/// A pass through all layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LayerPhase {
     Training,
@@ -170,8 +167,7 @@ impl<'a> Planner<'a> {
         self.rows_of(stage.output, gradient)
     }
 
-    /// Returns the destination of the gradient of a stage's input, and the epilogue that completes it; `None` for the
-    /// data.
+    /// Returns the gradient of a stage's input, and the epilogue that completes it; `None` for the data.
     pub(super) fn input_gradient(&mut self, stage: &Stage, input: usize) -> Option<(BufferRange, Epilogue)> {
         let value = stage.inputs[input];
         let gradient = self.rows_of(value, self.values[value].gradient?);
@@ -199,19 +195,17 @@ impl<'a> Planner<'a> {
         BufferRange { bytes, ..kept[place] }
     }
 
-    /// Returns the part of the weight arena with a stage's tensor.
     pub(super) fn weight(&self, stage: &Stage, tensor: usize) -> BufferRange {
         let layout = &self.tensors[stage.tensor + tensor];
-        self.arenas.part(self.arenas.read, layout.offset, layout.elements())
+        self.arenas.read.part(layout.offset, layout.elements(), 4)
     }
 
-    /// Returns the part of the products' arena with a stage's tensor.
     pub(super) fn product_weight(&self, stage: &Stage, tensor: usize) -> BufferRange {
         let layout = &self.tensors[stage.tensor + tensor];
-        self.arenas.product_part(layout.offset, layout.elements())
+        let (arena, element_bytes) = self.arenas.read_by_products();
+        arena.part(layout.offset, layout.elements(), element_bytes)
     }
 
-    /// Returns the bias of a stage, or zeros if it has none.
     pub(super) fn bias(&self, stage: &Stage, bias: bool) -> BufferRange {
         if bias { self.weight(stage, 1) } else { self.arenas.zeros }
     }
@@ -228,7 +222,6 @@ fn max_bytes_per_sample(stages: &Stages) -> u64 {
     4 * u64::from(values.chain(gates).max().unwrap_or(1))
 }
 
-/// Refuses layers that the kernels cannot hold.
 fn check_limits(model: &Model, stages: &Stages, stored: Stored) -> Result<(), ModelError> {
     for (layer, stage) in stages.stages.iter().enumerate() {
         let channels = stages.output(stage).shape.channels;

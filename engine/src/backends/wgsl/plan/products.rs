@@ -9,7 +9,6 @@ use super::planner::{LayerPhase, Planner};
 use crate::model::{Cell, SlidingWindow, Stage};
 
 impl Planner<'_> {
-    /// Records a product, by the kernel that was chosen for it.
     fn product(&mut self, pass: Pass, params: Params, bindings: &[BufferRange]) {
         let product = Product { pass, params };
         self.builder.product(&self.choices.pick(&product), &product, bindings);
@@ -170,7 +169,7 @@ impl Planner<'_> {
         let bias = bias.map(|bias| self.tensors[bias]);
         let bias_offset = bias.map_or(NO_BIAS, |bias| bias.offset - weights.offset);
         let part_stride = bias.map_or(weights.span(), |bias| bias_offset + bias.span());
-        let gradient = self.arenas.part(self.arenas.gradients, weights.offset, part_stride);
+        let gradient = self.arenas.gradients.part(weights.offset, part_stride, 4);
         let parts = rows.div_ceil(rows_per_part);
         let accumulate = u32::from(std::mem::replace(&mut self.has_gradient[tensor], true));
         let output = if parts == 1 && accumulate == 0 {

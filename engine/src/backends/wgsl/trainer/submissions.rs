@@ -4,18 +4,19 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use results::InputMode;
+use results::{InputMode, InputPipeline};
 use shaders::params::{Step, StepResult};
 
 use super::super::device::executor::{Commands, Executor};
 use super::super::pace::Pace;
-use super::super::plan::STEP_ROWS;
+use super::super::plan::{STEP_ROWS, Streamed};
 use super::super::recording::{BufferRange, STEP_STRIDE_BYTES, STEPS, step_rows};
-use super::streaming::Streaming;
 use super::{StepKind, WgslTrainer};
 use crate::backends::sharing::{Ending, UnderWay};
+use crate::data::Split;
 use crate::error::{EngineError, Result};
-use crate::trainer::EvaluationSet;
+use crate::trainer::{EvaluationSet, TrainingJob};
+use crate::training::Order;
 
 /// Next launch to submit.
 #[derive(Clone, Copy, Default)]
@@ -40,23 +41,28 @@ impl WgslTrainer {
     ) -> Result<Vec<StepResult>> {
         let first_mark = self.mark;
         let mut next = Cursor::default();
-        let streaming = self.streaming.as_ref().filter(|_| matches!(kind, StepKind::Training)).map(|of| of.mode);
+        let streaming = self.streaming.as_ref().filter(|_| matches!(kind, StepKind::Training));
+        let streamed = streaming.map(|streaming| (streaming.mode, streaming.place.rows));
         // Slots with batches on the device.
-        let mut ready = if streaming.is_some() { 0..0 } else { 0..steps };
+        let mut ready = if streamed.is_some() { 0..0 } else { 0..steps };
         let mut under_way = VecDeque::new();
         let mut results = None;
         let mut last = self.clock.now_seconds();
         while next.slot < steps || !under_way.is_empty() {
             while next.slot < steps && under_way.len() < self.pace(kind).in_flight() {
                 if next.slot == ready.end {
-                    if streaming == Some(InputMode::Stream) && !under_way.is_empty() {
+                    if matches!(streamed, Some((InputMode::Stream, _))) && !under_way.is_empty() {
                         break;
                     }
                     ready = self.bring(next.slot, steps, &mut under_way).await?;
                     // Before the batches arrived, the device had nothing to compute.
                     last = if under_way.is_empty() { self.clock.now_seconds() } else { last };
                 }
-                let marked = |slot| self.placed(kind, ready.start, Step { mark: mark(first_mark, slot), ..step(slot) });
+                let marked = |slot| {
+                    let step = Step { mark: mark(first_mark, slot), ..step(slot) };
+                    let offset = streamed.map_or(step.offset, |(_, rows)| (slot - ready.start) * rows);
+                    Step { offset, ..step }
+                };
                 under_way.push_back(self.submit(kind, &mut next, ready.end, &marked));
             }
             if next.slot == steps && results.is_none() {
@@ -74,7 +80,6 @@ impl WgslTrainer {
         checked_results(&results.await?, first_mark, kind, step)
     }
 
-    /// Returns the location of the results of the first `steps` slots.
     fn results_of(&self, steps: u32) -> BufferRange {
         let bytes = u64::from(steps) * size_of::<StepResult>() as u64;
         BufferRange { bytes, ..self.plan.results }
@@ -85,8 +90,8 @@ impl WgslTrainer {
     fn submit(&self, kind: StepKind, next: &mut Cursor, steps: u32, step: &dyn Fn(u32) -> Step) -> (u64, UnderWay<()>) {
         let executor = self.executor(kind);
         let most = match kind {
-            StepKind::Training => self.training_pace.work(),
-            StepKind::Evaluation(_) => self.evaluation_pace.work(),
+            StepKind::Training => self.training_pace.work,
+            StepKind::Evaluation(_) => self.evaluation_pace.work,
         };
         let first = next.slot;
         let mut commands = Commands::new(&self.device);
@@ -130,16 +135,6 @@ impl WgslTrainer {
         }
     }
 
-    /// Sets the position of a step's batch on the device, given that slot `first` holds the first one.
-    fn placed(&self, kind: StepKind, first: u32, step: Step) -> Step {
-        match (kind, &self.streaming) {
-            (StepKind::Training, Some(streaming)) => {
-                Step { offset: (step.slot - first) * streaming.place.rows, ..step }
-            }
-            _ => step,
-        }
-    }
-
     /// Brings the batches of the next submission to the device, from slot `first` on, of `steps` steps. Returns the slots
     /// whose batches are there then.
     ///
@@ -152,7 +147,7 @@ impl WgslTrainer {
         under_way: &mut VecDeque<(u64, UnderWay<()>)>,
     ) -> Result<Range<u32>> {
         let (_, operations) = self.training.within(0, u64::MAX, false);
-        let of_a_submission = self.training_pace.work() / operations.max(1);
+        let of_a_submission = self.training_pace.work / operations.max(1);
         let Some(streaming) = &mut self.streaming else { return Ok(0..steps) };
         let count = of_a_submission.clamp(1, u64::from(streaming.place.steps.min(steps - first)));
         let slots = first..first + u32::try_from(count).expect("no more than there are steps");
@@ -203,6 +198,73 @@ impl WgslTrainer {
     }
 }
 
+/// Batches of the next steps, gathered on the host in the device's layout, and their cost. They contain the same samples,
+/// in the same order, that the device would select.
+///
+/// The batches of a submission are gathered and written together. WebGPU executes writes and submissions in order: a write
+/// overwrites batches after the steps that read them. So one buffer for batches on the device is enough for any number of
+/// submitted steps, and gathering and handing over can overlap with computing, but not the copy into the device's memory, which
+/// comes between two submissions.
+pub(super) struct Streaming {
+    mode: InputMode,
+    place: Streamed,
+    order: Order,
+    images: Vec<u8>,
+    labels: Vec<u16>,
+    numbers: Vec<u32>,
+    /// Cost since the last report.
+    spent: InputPipeline,
+}
+
+impl Streaming {
+    pub(super) fn new(mode: InputMode, place: Streamed) -> Self {
+        let samples = (place.steps * place.rows) as usize;
+        Self {
+            mode,
+            place,
+            order: Order::default(),
+            images: Vec::with_capacity(samples * place.sample_bytes),
+            labels: Vec::with_capacity(samples),
+            numbers: Vec::with_capacity(samples),
+            spent: InputPipeline::new(mode),
+        }
+    }
+
+    /// Returns and resets the cost.
+    pub(super) fn take_spent(&mut self) -> InputPipeline {
+        std::mem::replace(&mut self.spent, InputPipeline::new(self.mode))
+    }
+
+    fn clear(&mut self) {
+        self.images.clear();
+        self.labels.clear();
+        self.numbers.clear();
+    }
+
+    /// Appends the batch of a step to those gathered since the last [`Self::clear`].
+    fn gather(&mut self, job: &TrainingJob, step: u64) {
+        let sample_bytes = self.place.sample_bytes;
+        let batch = job.batches.step(step);
+        self.order.advance(job, step);
+        let order = &self.order.samples;
+        let Split { images, labels, .. } = &job.data.train;
+        let features = images.len() / labels.len().max(1);
+        let rows = self.labels.len() + self.place.rows as usize;
+        for row in 0..batch.count {
+            let number = order[(batch.offset + row) as usize % order.len()];
+            let sample = number as usize;
+            self.images.extend_from_slice(&images[sample * features..][..features]);
+            // Samples are padded to whole words on the device.
+            self.images.resize(self.images.len() + sample_bytes - features, 0);
+            self.labels.push(labels[sample]);
+            self.numbers.push(number);
+        }
+        self.images.resize(rows * sample_bytes, 0);
+        self.labels.resize(rows, 0);
+        self.numbers.resize(rows, 0);
+    }
+}
+
 /// A trainer as one of several devices that share each batch.
 impl WgslTrainer {
     /// Returns the launches of a stretch, given its number in the step.
@@ -211,7 +273,6 @@ impl WgslTrainer {
         begin..self.plan.training.exchanges.get(number).map_or(self.training.launches(), |exchange| exchange.after)
     }
 
-    /// Writes the step of a slot, which selects the training samples.
     pub(crate) fn begin_step(&self, slot: u32, step: Step) {
         self.write_table(slot, &[Step { mark: mark(self.mark, slot), ..step }]);
     }
@@ -224,7 +285,7 @@ impl WgslTrainer {
         number: usize,
         epoch_begins: bool,
     ) -> impl Future<Output = Result<()>> + use<> {
-        let (row, most, stretch) = (slot % STEP_ROWS, self.training_pace.work(), self.stretch(number));
+        let (row, most, stretch) = (slot % STEP_ROWS, self.training_pace.work, self.stretch(number));
         let mut commands = Commands::new(&self.device);
         if epoch_begins {
             commands.add(&self.shuffle, row, 0..self.shuffle.launches());
@@ -261,7 +322,6 @@ impl WgslTrainer {
         self.training_pace.note(operations, seconds);
     }
 
-    /// Returns the results of steps and ends them.
     pub(crate) async fn results(&mut self, steps: u32) -> Result<Vec<StepResult>> {
         let bytes = self.buffers.begin_to_read(&self.device, self.results_of(steps), 0).await?;
         let (before, first) = (self.mark, self.step);

@@ -44,30 +44,32 @@ fn build(device: &Rc<GpuDevice>, job: &TrainingJob) -> WgslTrainer {
 }
 
 fn build_streaming(device: &Rc<GpuDevice>, clock: Rc<dyn Clock>, job: &TrainingJob, mode: InputMode) -> WgslTrainer {
-    let (choices, setup) = (&mut untuned(device), TrainingSetup::of_input(mode));
-    pollster::block_on(WgslTrainer::new(Rc::clone(device), clock, choices, job, setup)).unwrap()
+    let (choices, setup) = (&mut Choices::new(device.abilities), TrainingSetup::of_input(mode));
+    build_with(device, clock, choices, job, setup).unwrap()
 }
 
-/// Kernels by the rule alone.
-fn untuned(device: &GpuDevice) -> Choices {
-    Choices::new(device.abilities)
+fn build_with(
+    device: &Rc<GpuDevice>,
+    clock: Rc<dyn Clock>,
+    choices: &mut Choices,
+    job: &TrainingJob,
+    setup: TrainingSetup,
+) -> Result<WgslTrainer> {
+    pollster::block_on(WgslTrainer::new(Rc::clone(device), clock, choices, job, setup))
 }
 
 /// Compares the bytes that are allocated for a job with those that were predicted.
 fn check_predicted_bytes(device: &Rc<GpuDevice>, name: &str, job: &TrainingJob, setup: TrainingSetup) {
-    let mut choices = untuned(device);
-    let build = |choices: &mut Choices| {
-        let trainer = WgslTrainer::new(Rc::clone(device), Rc::new(Standstill), choices, job, setup);
-        pollster::block_on(trainer).unwrap()
-    };
+    let mut choices = Choices::new(device.abilities);
+    let build = |choices: &mut Choices| build_with(device, Rc::new(Standstill), choices, job, setup).unwrap();
     // A real GPU chooses kernels by timing. Nothing stays on the device.
     drop(build(&mut choices));
     device.data.clear();
-    let before = device.counts();
+    let before = device.counts.get();
     let predicted = Plan::new(job, setup, device.largest_binding_bytes(), &choices).unwrap().bytes();
-    assert_eq!(device.counts(), before, "{name}: a prediction asks nothing of the driver");
+    assert_eq!(device.counts.get(), before, "{name}: a prediction asks nothing of the driver");
     let trainer = build(&mut choices);
-    assert_eq!(device.counts().buffer_bytes - before.buffer_bytes, predicted, "{name}, {setup:?}");
+    assert_eq!(device.counts.get().buffer_bytes - before.buffer_bytes, predicted, "{name}, {setup:?}");
     assert_eq!(trainer.facts().device_memory_bytes, predicted, "{name}, {setup:?}");
 }
 
@@ -91,7 +93,7 @@ fn allocated_bytes_are_those_predicted() {
 fn the_driver_reserves_the_predicted_bytes_apart_from_rounding() {
     with_device(|device| {
         let Some(before) = device.reserved_bytes() else {
-            return skipped(has_everything(device.adapter()), "this driver does not tell what it reserves");
+            return skipped(has_everything(&device.adapter), "this driver does not tell what it reserves");
         };
         let job = wide_job("keras-mnist-cnn", BATCH);
         let mut trainer = build(device, &job);
@@ -111,13 +113,11 @@ fn a_batch_that_does_not_fit_is_refused_before_allocating() {
         let mut job = wide_job("keras-mnist-cnn", BATCH);
         // An activation of 26 × 26 × 32 values for each sample; llvmpipe and most GPUs bind 2 GiB at most.
         job.batches.batch_size =
-            u32::try_from(allowed / (device.stored().bytes() * 26 * 26 * 32) + 1).unwrap_or(u32::MAX).min(4_000_000);
-        let before = device.counts();
+            u32::try_from(allowed / (device.form.stored.bytes() * 26 * 26 * 32) + 1).unwrap_or(u32::MAX).min(4_000_000);
+        let before = device.counts.get();
         let predicted = backend_on(device).predicted_bytes(&job);
-        let mut choices = untuned(device);
-        let building =
-            WgslTrainer::new(Rc::clone(device), Rc::new(Standstill), &mut choices, &job, TrainingSetup::STANDARD);
-        let built = pollster::block_on(building);
+        let choices = &mut Choices::new(device.abilities);
+        let built = build_with(device, Rc::new(Standstill), choices, &job, TrainingSetup::STANDARD);
         for refused in [predicted.err(), built.err()] {
             let Some(EngineError::DoesNotFit { needed_bytes, allowed_bytes, .. }) = &refused else {
                 panic!("{refused:?}")
@@ -127,7 +127,7 @@ fn a_batch_that_does_not_fit_is_refused_before_allocating() {
             assert!(text.contains(&allowed.to_string()), "{text}");
         }
         // Empty submissions tell how late the device answers.
-        assert_eq!(Counts { submissions: before.submissions, ..device.counts() }, before);
+        assert_eq!(Counts { submissions: before.submissions, ..device.counts.get() }, before);
     });
 }
 
@@ -140,9 +140,9 @@ fn timed_window_reads_back_once_and_allocates_nothing() {
             job.batches.samples = 2 * BATCH;
             let mut trainer = build(device, &job);
             pollster::block_on(trainer.train_steps(1)).unwrap();
-            let before = device.counts();
+            let before = device.counts.get();
             let report = pollster::block_on(trainer.train_steps(3)).unwrap();
-            let after = device.counts();
+            let after = device.counts.get();
             assert_eq!(report.losses.len(), 3);
             assert_eq!(after.read_backs, before.read_backs + 1, "{name}");
             let created = Counts { read_backs: after.read_backs, submissions: after.submissions, ..before };
@@ -159,9 +159,9 @@ fn slow_devices_get_few_launches_per_submission_and_equal_losses() {
         let job = job("keras-mnist-cnn", BATCH);
         let mut slow = build_streaming(device, Rc::new(TickingClock::default()), &job, InputMode::Resident);
         let mut losses = pollster::block_on(slow.train_steps(2)).unwrap().losses;
-        let before = device.counts().submissions;
+        let before = device.counts.get().submissions;
         losses.extend(pollster::block_on(slow.train_steps(1)).unwrap().losses);
-        let (submissions, launches) = (device.counts().submissions - before, slow.training.launches() as u64);
+        let (submissions, launches) = (device.counts.get().submissions - before, slow.training.launches() as u64);
         assert!((launches / 2..=launches).contains(&submissions), "{submissions} submissions of {launches} launches");
         let mut fast = build(device, &job);
         assert_eq!(pollster::block_on(fast.train_steps(3)).unwrap().losses, losses);
@@ -173,7 +173,7 @@ fn slow_devices_get_few_launches_per_submission_and_equal_losses() {
 #[test]
 fn more_steps_than_the_device_holds_at_once_reuse_its_buffers() {
     with_device(|device| {
-        if device.stored() == Stored::F16 {
+        if device.form.stored == Stored::F16 {
             // The step table and the streamed batches are the same.
             return;
         }
@@ -204,9 +204,9 @@ fn large_reads_allocate_one_more_staging_buffer() {
     with_device(|device| {
         let mut trainer = build(device, &wide_job("keras-mnist-mlp", BATCH));
         let arena = 4 * u64::from(arena_elements(&trainer.plan.tensors));
-        let before = device.counts();
+        let before = device.counts.get();
         pollster::block_on(trainer.gradients()).unwrap();
-        let after = device.counts();
+        let after = device.counts.get();
         assert_eq!((after.buffers, after.read_backs), (before.buffers + 1, before.read_backs + 1));
         assert_eq!(after.buffer_bytes - before.buffer_bytes, arena);
     });
@@ -243,9 +243,9 @@ fn recovery_releases_the_remembered_data_set() {
     with_device(|device| {
         let job = job("keras-mnist-mlp", BATCH);
         let buffers = || {
-            let before = device.counts().buffers;
+            let before = device.counts.get().buffers;
             drop(build(device, &job));
-            device.counts().buffers - before
+            device.counts.get().buffers - before
         };
         let (first, again) = (buffers(), buffers());
         assert!(again < first, "{again} of {first}: the data set is remembered");
@@ -258,11 +258,11 @@ fn recovery_releases_the_remembered_data_set() {
 fn replayed_segments_are_bit_equal_and_match_the_reference() {
     with_device(|device| {
         // In f16, only the rounding of restored weights differs.
-        let tried = if device.stored() == Stored::F16 { &OF_EVERY_KIND[..1] } else { &OF_EVERY_KIND };
+        let tried = if device.form.stored == Stored::F16 { &OF_EVERY_KIND[..1] } else { &OF_EVERY_KIND };
         for name in tried {
             let job = narrow_job(&crate::workload(name).unwrap());
             let found = repeated(&backend_on(device), &job);
-            if device.stored() == Stored::F32 {
+            if device.form.stored == Stored::F32 {
                 assert_close(&job, &found, &repeated(&ReferenceBackend::<f32>::new(), &job));
             }
         }
@@ -310,7 +310,7 @@ fn streamed_training_equals_resident_training_bit_for_bit() {
             "keras-mnist-hrnn",
         ];
         // The bytes that are streamed are the same in f16, where layers take llvmpipe many times as long.
-        let tried = if device.stored() == Stored::F16 { &names[..3] } else { &names[..] };
+        let tried = if device.form.stored == Stored::F16 { &names[..3] } else { &names[..] };
         for &name in tried {
             let job = narrow_job(&crate::workload(name).unwrap());
             let expected = trained(device, &job, InputMode::Resident);
@@ -330,9 +330,9 @@ fn streamed_batches_are_counted_and_create_nothing() {
         for mode in STREAMED {
             let mut trainer = build_streaming(device, Rc::new(TickingClock::default()), &job, mode);
             pollster::block_on(trainer.train_steps(1)).unwrap();
-            let before = device.counts();
+            let before = device.counts.get();
             let brought = pollster::block_on(trainer.train_steps(8)).unwrap().input.unwrap();
-            let after = device.counts();
+            let after = device.counts.get();
             let InputPipeline { preparing_seconds, uploading_seconds, waiting_seconds, .. } = brought;
             // Batches of three fill four rows, each of 784 pixels, a label and a number.
             assert_eq!((brought.mode, brought.batches, brought.bytes), (mode, 8, 8 * 4 * (784 + 2 + 4)));
