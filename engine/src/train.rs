@@ -94,9 +94,7 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
     if backend.adapter().software {
         run.warn(Warning::SoftwareAdapter { name: backend.adapter().name.clone() });
     }
-    for warning in backend.facts().warnings.clone() {
-        run.warn(warning);
-    }
+    backend.facts().warnings.iter().for_each(|warning| run.warn(warning.clone()));
     if run.edges.witness.is_some() {
         for workload in &workloads {
             if let Some(reason) = proof::obstacle(workload, backend) {

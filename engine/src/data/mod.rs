@@ -57,23 +57,19 @@ impl DataSet {
         Self { definition, train, test, generated, statistics: Statistics::default() }
     }
 
-    /// Reads the training and test files of `definition`. Fails if a file is truncated, altered or of another kind.
-    pub fn from_files(
-        definition: &'static DataSetDefinition,
-        train: Vec<u8>,
-        test: Vec<u8>,
-    ) -> Result<Self, DataError> {
-        let [train, test] = match &definition.origin {
+    /// Reads the training and test files of `set`. Fails if a file is truncated, altered or of another kind.
+    pub fn from_files(set: &'static DataSetDefinition, train: Vec<u8>, test: Vec<u8>) -> Result<Self, DataError> {
+        let [train, test] = match &set.origin {
             Origin::Files { train: train_file, test: test_file } => {
                 [read_compact_file(train_file, train)?, read_compact_file(test_file, test)?]
             }
-            Origin::Stories(set) => stories::read(*set, &train, &test)?,
+            Origin::Stories(stories) => stories::read(*stories, &train, &test)?,
             Origin::Images { .. } => {
                 let reason = "this set is always generated and has no file".to_owned();
-                return Err(DataError::NotADataFile { file: definition.name.clone(), reason });
+                return Err(DataError::NotADataFile { file: set.name.clone(), reason });
             }
         };
-        Ok(Self::new(definition, train, test, false))
+        Ok(Self::new(set, train, test, false))
     }
 
     /// Generates the samples from a fixed seed. Returns `None` for sets that exist only as files.

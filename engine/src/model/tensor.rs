@@ -4,7 +4,7 @@ use libm::{cos, log};
 use serde::Serialize;
 
 use super::layer::Cell;
-use super::{Initializer, Layer, Model, ModelError, Multipliers, Shape, Weights};
+use super::{Initializer, Layer, Model, ModelError, Multipliers, Shape, Weights, whitening};
 use crate::data::Split;
 use crate::random::{Generator, stream};
 
@@ -83,9 +83,7 @@ impl TensorSpec {
                     (filter, channel, tap) => f64::from(u8::from(filter == channel && tap == middle)),
                 })
             }
-            Initial::WhitenedPatches { epsilon } => {
-                super::whitening::filters(training, channels, self.shape[0], epsilon)
-            }
+            Initial::WhitenedPatches { epsilon } => whitening::filters(training, channels, self.shape[0], epsilon),
         }
     }
 }

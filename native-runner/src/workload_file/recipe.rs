@@ -208,13 +208,12 @@ fn check_points(value: &KeyPath, points: &[(f64, f64)]) -> Result<(), Mistake> {
 
 fn input(
     value: &KeyPath,
-    preprocessing: &PreprocessingOptions,
+    options: &PreprocessingOptions,
     set: &DataSetDefinition,
 ) -> Result<(InputRecipe, Shape), Mistake> {
-    let &PreprocessingOptions { normalization, image_size, edge, flip, shift, brightness, contrast, .. } =
-        preprocessing;
+    let &PreprocessingOptions { normalization, image_size, edge, flip, shift, brightness, contrast, .. } = options;
     if matches!(set.origin, Origin::Stories(_)) {
-        if *preprocessing != PreprocessingOptions::default() {
+        if *options != PreprocessingOptions::default() {
             return value.refuse(format!("the samples of {} are words, so this is not possible", set.name));
         }
         return Ok((InputRecipe::scaled(1.0), Shape::vector(set.train.features())));
@@ -241,7 +240,7 @@ fn input(
         return value.field(field).refuse("it needs `normalization = \"each_image\"`, which computes it");
     }
     let augmentation = Augmentation { flip, shift, brightness, contrast };
-    let test_views = match preprocessing.test_views {
+    let test_views = match options.test_views {
         TestViews::Plain => TestView::PLAIN,
         TestViews::MirroredAndMoved if flip != Flip::Never || shift != Shift::None => TestView::MIRROR_AND_SHIFT,
         TestViews::MirroredAndMoved => {
@@ -249,6 +248,6 @@ fn input(
             return value.field("test_views").refuse(text);
         }
     };
-    let divisor = preprocessing.divisor.unwrap_or(255.0);
+    let divisor = options.divisor.unwrap_or(255.0);
     Ok((InputRecipe { divisor, normalization, edge, augmentation, test_views }, shape))
 }
