@@ -308,11 +308,10 @@ fn generate_images(set: &DataSetDefinition) -> [Split; 2] {
         let SplitDefinition { samples, height, classes, .. } = split;
         let labels = Generator { stream: stream::IMAGES + 2 + half, step: height, seed: SEED };
         let label = |sample| u16::try_from(labels.below(sample, classes)).expect("a label has two bytes");
-        let sixteen =
-            |index| pcg4d([index, stream::IMAGES + half, height, SEED]).into_iter().flat_map(u32::to_le_bytes);
+        let block = |index| pcg4d([index, stream::IMAGES + half, height, SEED]).into_iter().flat_map(u32::to_le_bytes);
         let bytes = samples * split.features();
         Split {
-            images: (0..bytes.div_ceil(16)).flat_map(sixteen).take(bytes as usize).collect(),
+            images: (0..bytes.div_ceil(16)).flat_map(block).take(bytes as usize).collect(),
             labels: (0..samples).map(label).collect(),
         }
     })

@@ -250,8 +250,7 @@ impl Model {
         if ours.len() == 1 && ours == theirs {
             return Ok(());
         }
-        let reason = format!("it shares the tensors of layer {owner}, {theirs:?}, and needs {ours:?}");
-        Err(ModelError::Impossible { model: self.name, layer, reason })
+        Err(self.impossible(layer, format!("it shares the tensors of layer {owner}, {theirs:?}, and needs {ours:?}")))
     }
 }
 

@@ -58,13 +58,11 @@ struct NetworkBuilder<'f> {
 
 impl<'f> NetworkBuilder<'f> {
     fn add(&mut self, place: &KeyPath, name: &str, layer: &'f FileLayer) -> Result<(), Mistake> {
+        let takes = self.takes.take();
         match layer {
-            FileLayer::Relu => return self.activate(place, name, Activation::Relu),
-            FileLayer::Tanh => return self.activate(place, name, Activation::Tanh),
-            FileLayer::Gelu => return self.activate(place, name, Activation::Gelu),
-            _ => self.takes = None,
-        }
-        match layer {
+            FileLayer::Relu => self.activate(place, name, takes, Activation::Relu),
+            FileLayer::Tanh => self.activate(place, name, takes, Activation::Tanh),
+            FileLayer::Gelu => self.activate(place, name, takes, Activation::Gelu),
             FileLayer::Flatten => {
                 self.current.is_flat |= self.shape(self.current.source).pixels() != 1;
                 Ok(())
@@ -101,11 +99,10 @@ impl<'f> NetworkBuilder<'f> {
     }
 
     /// Sets the activation of the previous layer, which backends compute together with it.
-    fn activate(&mut self, place: &KeyPath, name: &str, activation: Activation) -> Result<(), Mistake> {
-        let layer = self.takes.take().map(|node| &mut self.model.nodes[node].layer);
-        match layer.and_then(activation_of) {
+    fn activate(&mut self, place: &KeyPath, name: &str, of: Option<usize>, new: Activation) -> Result<(), Mistake> {
+        match of.and_then(|node| activation_of(&mut self.model.nodes[node].layer)) {
             Some(own) if *own == Activation::Identity => {
-                *own = activation;
+                *own = new;
                 Ok(())
             }
             Some(_) => place.refuse(format!("the layer before `{name}` already has an activation")),
@@ -223,10 +220,8 @@ impl<'f> NetworkBuilder<'f> {
             return list.refuse("`from` is the last entry, so no layer reads it");
         }
         self.check_logits(last)?;
-        for (number, place) in self.places.iter().enumerate().take(last) {
-            if !self.readers(Source::Node(number)).any(|_| true) {
-                return place.refuse("no layer reads the output of this layer");
-            }
+        if let Some(unread) = (0..last).find(|&node| self.readers(Source::Node(node)).next().is_none()) {
+            return self.places[unread].refuse("no layer reads the output of this layer");
         }
         let (recurrent, others): (Vec<usize>, Vec<usize>) =
             self.readers(Source::Data).partition(|&node| self.model.nodes[node].layer.is_recurrent());
