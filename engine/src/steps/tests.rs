@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use results::{Compared, DeviceKind};
 
 use super::*;
-use crate::data::{DataError, DataSetDefinition};
-use crate::testing::{adapter, samples};
+use crate::testing::adapter;
 use crate::train::check::faulty::{Fault, Faulty};
+use crate::train::tests::SmallData;
 use crate::trainer::{BackendFacts, EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts};
 
 #[derive(Default)]
@@ -128,15 +128,6 @@ impl Gauge for TestGauge {
     }
 }
 
-struct Empty;
-
-#[async_trait(?Send)]
-impl DataSource for Empty {
-    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
-        Ok(samples(&definition.name, [5000, 10], |_| 0))
-    }
-}
-
 struct Watch {
     windows_left: u32,
 }
@@ -170,7 +161,7 @@ fn measured(world: &Rc<World>, request: &Request, entrants: &[Entrant]) -> Workl
 
 fn run(gauge: TestGauge, world: &Rc<World>, request: &Request, entrants: &[Entrant], windows: u32) -> WorkloadSteps {
     let (gauge, mut observer) = (Some(Box::new(gauge) as Box<dyn Gauge>), Watch { windows_left: windows });
-    let mut report = pollster::block_on(measure(request, entrants, gauge, &mut Empty, &**world, &mut observer));
+    let mut report = pollster::block_on(measure(request, entrants, gauge, &mut SmallData, &**world, &mut observer));
     assert_eq!((report.schema_version, report.cancelled), (1, observer.windows_left == 0));
     assert!(report.contenders.iter().map(|of| of.backend).eq(entrants.iter().map(Entrant::name)));
     report.workloads.remove(0)
@@ -237,7 +228,7 @@ fn batches_beyond_the_memory_limit_report_needed_and_allowed_bytes() {
     let world = Rc::default();
     let fake = |name, predicts| Fake { bytes_per_sample: 1000, predicts, ..Fake::new(name, &world, 0.1) }.entrant();
     let entrants = [fake("large", true), fake("late", false), Fake::new("small", &world, 0.1).entrant()];
-    let request = Request { budget_bytes: Some(100_000), ..request(&[64, 128, 6000]) };
+    let request = Request { budget_bytes: Some(100_000), ..request(&[64, 128, 61_000]) };
     let steps = measured(&world, &request, &entrants);
     let outcome = |size: usize, entry: usize| &steps.sizes[size].entries[entry].outcome;
     assert!((0..3).all(|entry| outcome(0, entry).measured().is_some()));
@@ -251,7 +242,7 @@ fn batches_beyond_the_memory_limit_report_needed_and_allowed_bytes() {
     }
     assert_eq!(metrics(&steps.sizes[1].entries[2]).device_memory_bytes, 128);
     let StepsOutcome::Skipped { reason } = outcome(2, 0) else { panic!("{:?}", outcome(2, 0)) };
-    assert!(reason.contains("from 1 to 5000") && reason.contains("6000"), "{reason}");
+    assert!(reason.contains("from 1 to 60000") && reason.contains("61000"), "{reason}");
     let trained = |name| world.log.borrow().iter().filter(|entry| entry.0 == name).count();
     assert!(trained("late") < trained("small"), "{:?}", world.log);
 }
