@@ -386,18 +386,9 @@ mod tests {
         assert_eq!(after_a_short_window.repetitions(1.0), 400);
     }
 
-    fn rest(mut schedule: Schedule) -> Vec<Turn> {
-        std::iter::from_fn(|| {
-            let turn = schedule.present();
-            schedule.go_on();
-            turn
-        })
-        .collect()
-    }
-
     #[test]
     fn every_contender_trains_from_every_seed() {
-        let all = rest(Schedule::new(3, 2));
+        let all = Schedule::new(3, 2).turns;
         let first: Vec<usize> = all.iter().step_by(2).map(|turn| turn.contender).collect();
         assert_eq!(first, [0, 1, 0]);
         assert_eq!(all.len(), 6);
@@ -414,7 +405,7 @@ mod tests {
         assert_eq!((schedule.number(), schedule.present()), (2, Some(Turn { seed: 0, contender: 1 })));
         schedule.give_up();
         assert_eq!((schedule.number(), schedule.count()), (4, 4));
-        assert_eq!(rest(schedule.clone()), [Turn { seed: 1, contender: 0 }]);
+        assert_eq!(schedule.turns, [Turn { seed: 1, contender: 0 }]);
         schedule.end();
         assert_eq!(schedule.present(), None);
     }

@@ -192,10 +192,8 @@ impl Workload {
     }
 }
 
-type Definition = fn() -> Workload;
-
 /// All workloads. To add one, write its function and list it here.
-pub const WORKLOADS: &[Definition] = &[
+pub const WORKLOADS: &[fn() -> Workload] = &[
     keras::mnist_mlp,
     keras::mnist_cnn,
     keras::cifar10_cnn,

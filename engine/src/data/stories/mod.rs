@@ -28,8 +28,6 @@ pub enum StoryTask {
 }
 
 impl StoryTask {
-    pub const ALL: [Self; 2] = [Self::OneSupportingFact, Self::TwoSupportingFacts];
-
     pub fn number(self) -> u32 {
         match self {
             Self::OneSupportingFact => 1,
