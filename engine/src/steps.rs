@@ -1,7 +1,6 @@
 //! Steps per second of workloads on several backends, without evaluations or a score.
 //!
-//! Backends alternate windows. If samples seem to take longer in a larger batch, both batch sizes are measured again in
-//! alternation.
+//! Backends alternate windows. If samples seem slower in a larger batch, both batch sizes are measured again in turns.
 
 mod report;
 #[cfg(test)]

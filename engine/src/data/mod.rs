@@ -1,8 +1,7 @@
 //! Data set definitions ([`DATA_SETS`]) and the reader of their compact files.
 //!
-//! A compact file has a 32-byte header, then one byte per pixel and channel, then one byte per label. The header is
-//! little-endian: `GMDS`, then u32 version (1), samples, height, width, channels, classes, and a reserved zero. The
-//! `data-sets` crate writes these files.
+//! A compact file, from the crate `data-sets`, has a header of 32 bytes, a byte per pixel and channel, and a byte per
+//! label. The header is little-endian: `GMDS`, then u32 version (1), samples, height, width, channels, classes, and 0.
 
 pub mod statistics;
 mod stories;

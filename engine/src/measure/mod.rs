@@ -44,8 +44,7 @@ pub trait Observer<E> {
     /// Receives the network of a finished workload whose answers on test images were shown.
     fn trained(&mut self, _workload: &str, _network: Classifier<f32>) {}
 
-    /// Returns a future to await before continuing, which also completes on cancellation. Called at the same points as
-    /// [`Self::cancelled`].
+    /// Returns a future to await before continuing, which completes on cancellation. Called like [`Self::cancelled`].
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
         None
     }
@@ -322,8 +321,7 @@ impl<S: Repeatable> Contest<'_, S> {
         }
     }
 
-    /// Lengthens windows until one is half as long as a counted window. This fills caches, grows submissions, and
-    /// measures the length of a repetition.
+    /// Lengthens windows up to half a counted one, which fills caches, grows submissions and measures a repetition.
     async fn warm_up(&mut self, index: usize, window_seconds: f64) {
         let participant = &self.participants[index];
         if participant.repetitions_left.is_some() || !participant.is_going() {

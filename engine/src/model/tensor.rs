@@ -52,8 +52,7 @@ impl TensorSpec {
         self.shape.iter().map(|&side| side as usize).product()
     }
 
-    /// Computes initial values in double precision and rounds them to float32. The order is row-major. Whitened patches
-    /// are computed from the training images.
+    /// Computes row-major values in double precision, rounded to float32. Whitened patches are from training images.
     #[expect(clippy::cast_possible_truncation, reason = "rounding to float32 is part of the definition")]
     pub fn initial_values(&self, seed: u32, training: &Split, channels: u32) -> Vec<f32> {
         let draw = Generator { stream: stream::WEIGHTS + self.number, step: 0, seed };

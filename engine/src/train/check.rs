@@ -103,8 +103,7 @@ async fn check_first_steps(workload: &Workload, job: &TrainingJob, backend: &dyn
 }
 
 /// Returns the job without properties that hide a layer or the optimizer in the first steps: initial weights near zero
-/// pass nothing on, and averages take many steps to follow. Shapes and kernels stay the same. The learning rate is
-/// reduced, so that rounding does not grow.
+/// pass nothing on, and averages follow slowly. Shapes and kernels stay. A lower learning rate keeps rounding small.
 pub(crate) fn lively(job: TrainingJob) -> TrainingJob {
     let average = job.average.map(|average| match average {
         WeightAverage::Lookahead { .. } => WeightAverage::Lookahead { every: 1, decay: 1.0 },
