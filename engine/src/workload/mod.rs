@@ -115,7 +115,7 @@ impl Workload {
         self
     }
 
-    /// Returns the workload as in golden traces: Glorot weights, pixels / 255, file order, no average or early stopping.
+    /// Returns the workload as in golden traces: Glorot weights, pixels / 255, file order, no averages or early stop.
     #[must_use]
     pub fn with_trace_conventions(mut self) -> Self {
         self.model = self.model.with_glorot_weights();
