@@ -108,8 +108,7 @@ impl EngineError {
         Self::DeviceRefused { message: message.to_string() }
     }
 
-    /// Returns the cause of failure if the next workload may still succeed. `None` ends the run, because the device is
-    /// unusable or the request is invalid.
+    /// Returns the cause if the next workload may succeed. `None` ends the run, because device or request are unusable.
     pub fn failure_of_workload(&self) -> Option<FailureCause> {
         match self {
             Self::OfDevice { error, .. } => error.failure_of_workload(),

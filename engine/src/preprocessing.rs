@@ -68,17 +68,12 @@ impl Preprocessing {
         let recipe = &job.input;
         let row_stride = data.stored_features(alignment);
         let shape = data.shape;
-        let local_contrast = match recipe.normalization {
-            Normalization::LocalContrast => {
-                if shape.channels != 3 || shape.pixels() > LOCAL_CONTRAST_PIXELS {
-                    let reason =
-                        format!("local contrast is for color images of at most {LOCAL_CONTRAST_PIXELS} pixels");
-                    return Err(ModelError::Unsupported { model: job.model.name, layer: 0, reason }.into());
-                }
-                Some(local_contrast(job, shape.height, shape.width, row_stride))
-            }
-            _ => None,
-        };
+        let is_local = recipe.normalization == Normalization::LocalContrast;
+        if is_local && (shape.channels != 3 || shape.pixels() > LOCAL_CONTRAST_PIXELS) {
+            let reason = format!("local contrast is for color images of at most {LOCAL_CONTRAST_PIXELS} pixels");
+            return Err(ModelError::Unsupported { model: job.model.name, layer: 0, reason }.into());
+        }
+        let local_contrast = is_local.then(|| local_contrast(job, shape.height, shape.width, row_stride));
         let Augmentation { brightness, contrast, .. } = recipe.augmentation;
         let (lowest_contrast, highest_contrast) = contrast.unwrap_or((1.0, 1.0));
         let standardize = (recipe.normalization == Normalization::EachImage).then_some(Standardize {
@@ -91,10 +86,8 @@ impl Preprocessing {
             highest_contrast,
             stream: stream::LIGHT,
         });
-        let mean_image = match recipe.normalization {
-            Normalization::MeanImage => job.data.mean_image().to_vec(),
-            _ => vec![0.0],
-        };
+        let uses_mean = recipe.normalization == Normalization::MeanImage;
+        let mean_image = if uses_mean { job.data.mean_image().to_vec() } else { vec![0.0] };
         Ok(Self { gather: gather(job, data, alignment), mean_image, standardize, local_contrast })
     }
 
@@ -117,9 +110,8 @@ impl Preprocessing {
                 twin::gather(&params, step, &split.images, &split.labels, order, &mut batch, &mut labels);
             }
             GatherKind::Augmented(params) => {
-                let mean_image = &self.mean_image;
-                let (images, of_images) = (&split.images, &split.labels);
-                twin::gather_augmented(&params, step, images, of_images, order, mean_image, &mut batch, &mut labels);
+                let (Split { images, labels: all }, mean) = (split, &self.mean_image);
+                twin::gather_augmented(&params, step, images, all, order, mean, &mut batch, &mut labels);
             }
         }
         if let Some(params) = self.standardize {

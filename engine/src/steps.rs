@@ -1,22 +1,23 @@
 //! Steps per second of workloads on several backends, without evaluations or a score.
 //!
-//! Backends alternate windows. If samples seem to take longer in a larger batch, both batch sizes are measured again in
-//! alternation.
+//! Backends alternate windows. If samples seem slower in a larger batch, both batch sizes are measured again in turns.
 
 mod report;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use async_recursion::async_recursion;
 use async_trait::async_trait;
-use results::{Precision, statistics};
+use results::Precision;
 
 use crate::backends::{REFERENCE, WGSL};
 use crate::clock::Clock;
-use crate::data::DataSource;
+use crate::data::{DataSet, DataSource};
 use crate::error::{EngineError, Result};
 use crate::measure::{
-    Contest, ContestRules, Event, Gauge, Observer, Participant, Phase, Repeatable, Window, refused, timed_steps,
+    Contest, ContestRules, Event, Gauge, Observer, Participant, Phase, Repeatable, Window, median, refused, timed_steps,
 };
 use crate::train::check;
 use crate::trainer::{Backend, Trainer, TrainerFacts, TrainingJob};
@@ -151,8 +152,7 @@ impl<'a> StepsRun<'a> {
                     let barred = self.check(workload, &job).await;
                     let entrants = self.entrants.iter().zip(barred).map(|(entrant, barred)| (entrant, &job, barred));
                     let size = self.take_turns(batch_size, entrants).await;
-                    let is_measured =
-                        size.entries.iter().any(|entry| matches!(entry.outcome, StepsOutcome::Measured(_)));
+                    let is_measured = size.entries.iter().any(|entry| entry.outcome.measured().is_some());
                     jobs.extend(is_measured.then_some(job));
                     size
                 }
@@ -284,12 +284,7 @@ impl<'a> StepsRun<'a> {
 }
 
 /// Returns the workload's job at this batch size. Fails if it is 0 or exceeds the training set.
-pub fn job(
-    workload: &Workload,
-    batch_size: u32,
-    seed: u32,
-    data: std::sync::Arc<crate::data::DataSet>,
-) -> Result<TrainingJob> {
+pub fn job(workload: &Workload, batch_size: u32, seed: u32, data: Arc<DataSet>) -> Result<TrainingJob> {
     let batches = workload.batches(data.train.samples(), batch_size)?;
     Ok(workload.job(data, batches, seed))
 }
@@ -321,8 +316,7 @@ fn find_cliffs(sizes: &[Size]) -> Vec<Cliff> {
 fn rise_in_turns(size: &Size) -> Option<f64> {
     let windows = |index: usize| size.entries.get(index)?.outcome.measured().map(|measured| &measured.windows);
     let rounds = windows(0)?.iter().zip(windows(1)?);
-    let rises: Vec<f64> = rounds.map(|(small, large)| small.rate() / large.rate() - 1.0).collect();
-    statistics::quantile(&rises, 0.5)
+    median(rounds.map(|(small, large)| small.rate() / large.rate() - 1.0))
 }
 
 struct Steps<'a> {

@@ -94,9 +94,7 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
     if backend.adapter().software {
         run.warn(Warning::SoftwareAdapter { name: backend.adapter().name.clone() });
     }
-    for warning in backend.facts().warnings.clone() {
-        run.warn(warning);
-    }
+    backend.facts().warnings.iter().for_each(|warning| run.warn(warning.clone()));
     if run.edges.witness.is_some() {
         for workload in &workloads {
             if let Some(reason) = proof::obstacle(workload, backend) {
@@ -360,8 +358,7 @@ fn shuffle_workloads(request: &RunRequest) -> Vec<&Workload> {
 
 /// Progress of a run. A worker can post it to its page.
 ///
-/// Externally tagged. An internal tag would add 190 kB to the page, because serde buffers the objects and compiles each
-/// type's deserializer again.
+/// Externally tagged. With an internal tag, serde would compile each type's deserializer twice: 190 kB of the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     RunStarted {

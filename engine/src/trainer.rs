@@ -80,8 +80,7 @@ pub trait Trainer {
     /// Trains the next `steps` steps and returns when the device has finished all of them.
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport>;
 
-    /// Classifies the first `samples` samples of a set, without dropout or augmentation. Held-out samples are available
-    /// if the job has early stopping.
+    /// Classifies a set's first samples, without dropout or augmentation. Held-out ones need a job with early stopping.
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport>;
 
     /// Returns all tensors in the model's order and logical layout.
@@ -91,8 +90,7 @@ pub trait Trainer {
     /// decay. Gradients of untrained tensors may be zero.
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>>;
 
-    /// Returns the logits of the first `rows` samples of the last training batch, before its update. The next
-    /// evaluation overwrites them.
+    /// Returns the logits of the last batch's first `rows` samples, before its update. Evaluations overwrite them.
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>>;
 
     /// Starts a segment with this seed at the next step. Only for backends with repeatable training.

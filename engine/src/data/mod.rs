@@ -1,8 +1,7 @@
 //! Data set definitions ([`DATA_SETS`]) and the reader of their compact files.
 //!
-//! A compact file has a 32-byte header, then one byte per pixel and channel, then one byte per label. The header is
-//! little-endian: `GMDS`, then u32 version (1), samples, height, width, channels, classes, and a reserved zero. The
-//! `data-sets` crate writes these files.
+//! A compact file, from the crate `data-sets`, has a header of 32 bytes, a byte per pixel and channel, and a byte per
+//! label. The header is little-endian: `GMDS`, then u32 version (1), samples, height, width, channels, classes, and 0.
 
 pub mod statistics;
 mod stories;
@@ -57,23 +56,19 @@ impl DataSet {
         Self { definition, train, test, generated, statistics: Statistics::default() }
     }
 
-    /// Reads the training and test files of `definition`. Fails if a file is truncated, altered or of another kind.
-    pub fn from_files(
-        definition: &'static DataSetDefinition,
-        train: Vec<u8>,
-        test: Vec<u8>,
-    ) -> Result<Self, DataError> {
-        let [train, test] = match &definition.origin {
+    /// Reads the training and test files of `set`. Fails if a file is truncated, altered or of another kind.
+    pub fn from_files(set: &'static DataSetDefinition, train: Vec<u8>, test: Vec<u8>) -> Result<Self, DataError> {
+        let [train, test] = match &set.origin {
             Origin::Files { train: train_file, test: test_file } => {
                 [read_compact_file(train_file, train)?, read_compact_file(test_file, test)?]
             }
-            Origin::Stories(set) => stories::read(*set, &train, &test)?,
+            Origin::Stories(stories) => stories::read(*stories, &train, &test)?,
             Origin::Images { .. } => {
                 let reason = "this set is always generated and has no file".to_owned();
-                return Err(DataError::NotADataFile { file: definition.name.clone(), reason });
+                return Err(DataError::NotADataFile { file: set.name.clone(), reason });
             }
         };
-        Ok(Self::new(definition, train, test, false))
+        Ok(Self::new(set, train, test, false))
     }
 
     /// Generates the samples from a fixed seed. Returns `None` for sets that exist only as files.
@@ -312,11 +307,10 @@ fn generate_images(set: &DataSetDefinition) -> [Split; 2] {
         let SplitDefinition { samples, height, classes, .. } = split;
         let labels = Generator { stream: stream::IMAGES + 2 + half, step: height, seed: SEED };
         let label = |sample| u16::try_from(labels.below(sample, classes)).expect("a label has two bytes");
-        let sixteen =
-            |index| pcg4d([index, stream::IMAGES + half, height, SEED]).into_iter().flat_map(u32::to_le_bytes);
+        let block = |index| pcg4d([index, stream::IMAGES + half, height, SEED]).into_iter().flat_map(u32::to_le_bytes);
         let bytes = samples * split.features();
         Split {
-            images: (0..bytes.div_ceil(16)).flat_map(sixteen).take(bytes as usize).collect(),
+            images: (0..bytes.div_ceil(16)).flat_map(block).take(bytes as usize).collect(),
             labels: (0..samples).map(label).collect(),
         }
     })

@@ -44,8 +44,7 @@ pub trait Observer<E> {
     /// Receives the network of a finished workload whose answers on test images were shown.
     fn trained(&mut self, _workload: &str, _network: Classifier<f32>) {}
 
-    /// Returns a future to await before continuing, which also completes on cancellation. Called at the same points as
-    /// [`Self::cancelled`].
+    /// Returns a future to await before continuing, which completes on cancellation. Called like [`Self::cancelled`].
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
         None
     }
@@ -322,8 +321,7 @@ impl<S: Repeatable> Contest<'_, S> {
         }
     }
 
-    /// Lengthens windows until one is half as long as a counted window. This fills caches, grows submissions, and
-    /// measures the length of a repetition.
+    /// Lengthens windows up to half a counted one, which fills caches, grows submissions and measures a repetition.
     async fn warm_up(&mut self, index: usize, window_seconds: f64) {
         let participant = &self.participants[index];
         if participant.repetitions_left.is_some() || !participant.is_going() {
@@ -386,18 +384,9 @@ mod tests {
         assert_eq!(after_a_short_window.repetitions(1.0), 400);
     }
 
-    fn rest(mut schedule: Schedule) -> Vec<Turn> {
-        std::iter::from_fn(|| {
-            let turn = schedule.present();
-            schedule.go_on();
-            turn
-        })
-        .collect()
-    }
-
     #[test]
     fn every_contender_trains_from_every_seed() {
-        let all = rest(Schedule::new(3, 2));
+        let all = Schedule::new(3, 2).turns;
         let first: Vec<usize> = all.iter().step_by(2).map(|turn| turn.contender).collect();
         assert_eq!(first, [0, 1, 0]);
         assert_eq!(all.len(), 6);
@@ -414,7 +403,7 @@ mod tests {
         assert_eq!((schedule.number(), schedule.present()), (2, Some(Turn { seed: 0, contender: 1 })));
         schedule.give_up();
         assert_eq!((schedule.number(), schedule.count()), (4, 4));
-        assert_eq!(rest(schedule.clone()), [Turn { seed: 1, contender: 0 }]);
+        assert_eq!(schedule.turns, [Turn { seed: 1, contender: 0 }]);
         schedule.end();
         assert_eq!(schedule.present(), None);
     }

@@ -83,8 +83,7 @@ impl Model {
         self.last()
     }
 
-    /// Returns the network with Glorot weights, as in the golden traces. Normal embeddings become uniform with the same
-    /// deviation.
+    /// Returns the network with Glorot weights, as in golden traces. Normal embeddings become uniform, equally wide.
     #[must_use]
     pub fn with_glorot_weights(mut self) -> Self {
         for node in &mut self.nodes {

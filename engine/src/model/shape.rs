@@ -54,11 +54,7 @@ impl Model {
     pub fn shapes(&self) -> Result<Vec<Shape>, ModelError> {
         let mut shapes = Vec::with_capacity(self.nodes.len());
         for (index, node) in self.nodes.iter().enumerate() {
-            let later = |node: usize| ModelError::Impossible {
-                model: self.name,
-                layer: index,
-                reason: format!("it reads layer {node}, a later one"),
-            };
+            let later = |node| self.impossible(index, format!("it reads layer {node}, a later one"));
             let input = |source: &Source| match *source {
                 Source::Data => Ok(self.input),
                 Source::Node(node) => shapes.get(node).copied().ok_or_else(|| later(node)),
@@ -69,10 +65,13 @@ impl Model {
         Ok(shapes)
     }
 
+    pub(super) fn impossible(&self, layer: usize, reason: String) -> ModelError {
+        ModelError::Impossible { model: self.name, layer, reason }
+    }
+
     fn output_shape(&self, index: usize, layer: &Layer, inputs: &[Shape]) -> Result<Shape, ModelError> {
-        let check = |is_possible: bool, reason: &dyn Fn() -> String| match is_possible {
-            true => Ok(()),
-            false => Err(ModelError::Impossible { model: self.name, layer: index, reason: reason() }),
+        let check = |is_possible: bool, reason: &dyn Fn() -> String| {
+            if is_possible { Ok(()) } else { Err(self.impossible(index, reason())) }
         };
         let two = matches!(layer, Layer::Add { .. } | Layer::PixelProducts | Layer::Concatenate);
         let wanted = if two { 2 } else { 1 };

@@ -3,8 +3,7 @@ use shaders::params::Epilogue;
 use super::{Activation, Cell, KernelSize, Layer, Model, ModelError, Padding, PoolKind, Shape, Source};
 use crate::random::stream;
 
-/// Model lowered to values and the stages that compute them. Activations and dropout are fused into the stage that
-/// stores the value if possible.
+/// Model lowered to values and stages that compute them. Activations and dropout are fused into stages if possible.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stages {
     /// The first is the data, the last the logits.

@@ -4,7 +4,7 @@ use libm::{cos, log};
 use serde::Serialize;
 
 use super::layer::Cell;
-use super::{Initializer, Layer, Model, ModelError, Multipliers, Shape, Weights};
+use super::{Initializer, Layer, Model, ModelError, Multipliers, Shape, Weights, whitening};
 use crate::data::Split;
 use crate::random::{Generator, stream};
 
@@ -52,8 +52,7 @@ impl TensorSpec {
         self.shape.iter().map(|&side| side as usize).product()
     }
 
-    /// Computes initial values in double precision and rounds them to float32. The order is row-major. Whitened patches
-    /// are computed from the training images.
+    /// Computes row-major values in double precision, rounded to float32. Whitened patches are from training images.
     #[expect(clippy::cast_possible_truncation, reason = "rounding to float32 is part of the definition")]
     pub fn initial_values(&self, seed: u32, training: &Split, channels: u32) -> Vec<f32> {
         let draw = Generator { stream: stream::WEIGHTS + self.number, step: 0, seed };
@@ -83,9 +82,7 @@ impl TensorSpec {
                     (filter, channel, tap) => f64::from(u8::from(filter == channel && tap == middle)),
                 })
             }
-            Initial::WhitenedPatches { epsilon } => {
-                super::whitening::filters(training, channels, self.shape[0], epsilon)
-            }
+            Initial::WhitenedPatches { epsilon } => whitening::filters(training, channels, self.shape[0], epsilon),
         }
     }
 }
@@ -252,8 +249,7 @@ impl Model {
         if ours.len() == 1 && ours == theirs {
             return Ok(());
         }
-        let reason = format!("it shares the tensors of layer {owner}, {theirs:?}, and needs {ours:?}");
-        Err(ModelError::Impossible { model: self.name, layer, reason })
+        Err(self.impossible(layer, format!("it shares the tensors of layer {owner}, {theirs:?}, and needs {ours:?}")))
     }
 }
 

@@ -2,15 +2,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use results::{Compared, DeviceKind};
 
 use super::*;
-use crate::data::{DataError, DataSet, DataSetDefinition};
-use crate::testing::{adapter, samples};
+use crate::testing::adapter;
 use crate::train::check::faulty::{Fault, Faulty};
+use crate::train::tests::SmallData;
 use crate::trainer::{BackendFacts, EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts};
 
 #[derive(Default)]
@@ -129,15 +128,6 @@ impl Gauge for TestGauge {
     }
 }
 
-struct Empty;
-
-#[async_trait(?Send)]
-impl DataSource for Empty {
-    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
-        Ok(samples(&definition.name, [5000, 10], |_| 0))
-    }
-}
-
 struct Watch {
     windows_left: u32,
 }
@@ -166,18 +156,12 @@ fn request(batch_sizes: &[u32]) -> Request {
 }
 
 fn measured(world: &Rc<World>, request: &Request, entrants: &[Entrant]) -> WorkloadSteps {
-    measured_with(TestGauge { peak: 1e12, rise: 0.0 }, world, request, entrants, u32::MAX)
+    run(TestGauge { peak: 1e12, rise: 0.0 }, world, request, entrants, u32::MAX)
 }
 
-fn measured_with(
-    gauge: TestGauge,
-    world: &Rc<World>,
-    request: &Request,
-    entrants: &[Entrant],
-    windows_left: u32,
-) -> WorkloadSteps {
-    let (gauge, mut observer) = (Some(Box::new(gauge) as Box<dyn Gauge>), Watch { windows_left });
-    let mut report = pollster::block_on(measure(request, entrants, gauge, &mut Empty, &**world, &mut observer));
+fn run(gauge: TestGauge, world: &Rc<World>, request: &Request, entrants: &[Entrant], windows: u32) -> WorkloadSteps {
+    let (gauge, mut observer) = (Some(Box::new(gauge) as Box<dyn Gauge>), Watch { windows_left: windows });
+    let mut report = pollster::block_on(measure(request, entrants, gauge, &mut SmallData, &**world, &mut observer));
     assert_eq!((report.schema_version, report.cancelled), (1, observer.windows_left == 0));
     assert!(report.contenders.iter().map(|of| of.backend).eq(entrants.iter().map(Entrant::name)));
     report.workloads.remove(0)
@@ -214,16 +198,17 @@ fn windows_alternate_and_last_equally_long() {
 }
 
 #[test]
-fn each_window_keeps_the_peak_of_its_round() {
+fn each_window_keeps_the_peak_of_its_round_and_a_step_limit_stops_only_one() {
     let world = Rc::default();
     let elsewhere = Entrant { on_gauged_device: false, ..Fake::new("elsewhere", &world, 0.1).entrant() };
     let few = Entrant { most_steps: Some(2), ..Fake::new("few", &world, 0.1).entrant() };
     let entrants = [few, elsewhere, Fake::new("many", &world, 0.1).entrant()];
     let rising = TestGauge { peak: 0.0, rise: 1.0 };
-    let steps = measured_with(rising, &world, &request(&[]), &entrants, u32::MAX);
+    let steps = run(rising, &world, &request(&[]), &entrants, u32::MAX);
     let [few, elsewhere, many] = [0, 1, 2].map(|index| metrics(&steps.sizes[0].entries[index]));
     let peaks = |of: &Measured| of.windows.iter().map(|window| window.peak_flops_per_second).collect::<Vec<_>>();
     assert_eq!(peaks(few), [Some(1.0), Some(2.0)]);
+    assert_eq!(world.log.borrow().iter().filter(|entry| entry.0 == "few").count(), 2, "it is not warmed up");
     assert_eq!((few.peak_flops_per_second, elsewhere.peak_flops_per_second), (Some(1.5), None));
     assert!(peaks(many).starts_with(&[Some(1.0), Some(2.0), Some(3.0)]), "{many:?}");
     assert!(elsewhere.peak_share.is_none() && peaks(elsewhere).iter().all(Option::is_none), "{elsewhere:?}");
@@ -239,23 +224,11 @@ fn step_beyond_the_budget_is_timed_once() {
 }
 
 #[test]
-fn step_limit_of_one_backend_does_not_stop_others() {
-    let world = Rc::default();
-    let few = Entrant { most_steps: Some(2), ..Fake::new("few", &world, 1.0).entrant() };
-    let entrants = [few, Fake::new("many", &world, 0.1).entrant()];
-    let steps = measured(&world, &request(&[]), &entrants);
-    let entries = &steps.sizes[0].entries;
-    assert_eq!(world.log.borrow().iter().filter(|entry| entry.0 == "few").count(), 2);
-    assert_eq!(metrics(&entries[0]).windows.len(), 2);
-    assert!(metrics(&entries[1]).windows.len() > 2);
-}
-
-#[test]
 fn batches_beyond_the_memory_limit_report_needed_and_allowed_bytes() {
     let world = Rc::default();
     let fake = |name, predicts| Fake { bytes_per_sample: 1000, predicts, ..Fake::new(name, &world, 0.1) }.entrant();
     let entrants = [fake("large", true), fake("late", false), Fake::new("small", &world, 0.1).entrant()];
-    let request = Request { budget_bytes: Some(100_000), ..request(&[64, 128, 6000]) };
+    let request = Request { budget_bytes: Some(100_000), ..request(&[64, 128, 61_000]) };
     let steps = measured(&world, &request, &entrants);
     let outcome = |size: usize, entry: usize| &steps.sizes[size].entries[entry].outcome;
     assert!((0..3).all(|entry| outcome(0, entry).measured().is_some()));
@@ -269,7 +242,7 @@ fn batches_beyond_the_memory_limit_report_needed_and_allowed_bytes() {
     }
     assert_eq!(metrics(&steps.sizes[1].entries[2]).device_memory_bytes, 128);
     let StepsOutcome::Skipped { reason } = outcome(2, 0) else { panic!("{:?}", outcome(2, 0)) };
-    assert!(reason.contains("from 1 to 5000") && reason.contains("6000"), "{reason}");
+    assert!(reason.contains("from 1 to 60000") && reason.contains("61000"), "{reason}");
     let trained = |name| world.log.borrow().iter().filter(|entry| entry.0 == name).count();
     assert!(trained("late") < trained("small"), "{:?}", world.log);
 }
@@ -319,7 +292,7 @@ fn cancelled_run_keeps_finished_windows() {
     let entrants = [Fake::new("first", &world, 4.0).entrant(), Fake::new("second", &world, 4.0).entrant()];
     // Warm-up windows are not counted.
     let gauge = TestGauge { peak: 1e12, rise: 0.0 };
-    let steps = measured_with(gauge, &world, &request(&[32, 64]), &entrants, 1);
+    let steps = run(gauge, &world, &request(&[32, 64]), &entrants, 1);
     assert_eq!(steps.sizes.len(), 1);
     assert_eq!(metrics(&steps.sizes[0].entries[0]).windows.len(), 1);
     assert_eq!(steps.sizes[0].entries[1].outcome, StepsOutcome::Cancelled);

@@ -68,7 +68,7 @@ pub(crate) async fn against_reference(
     job: &TrainingJob,
     backend: &dyn Backend,
 ) -> Result<Correctness> {
-    let mut correctness = first_steps_against_reference(workload, job, backend).await?;
+    let mut correctness = check_first_steps(workload, job, backend).await?;
     if correctness.passed {
         correctness.whole_batch = against_parts(workload, job, backend, &correctness).await?;
         correctness.passed = correctness.should_pass();
@@ -77,11 +77,7 @@ pub(crate) async fn against_reference(
 }
 
 /// Compares small batches, and again with other samples and weights if rounding alone could explain a disagreement.
-async fn first_steps_against_reference(
-    workload: &Workload,
-    job: &TrainingJob,
-    backend: &dyn Backend,
-) -> Result<Correctness> {
+async fn check_first_steps(workload: &Workload, job: &TrainingJob, backend: &dyn Backend) -> Result<Correctness> {
     let (model, smallest) = match &workload.reduced {
         Some(reduced) => (reduced.clone(), MIN_REDUCED_BATCH),
         None => (job.model.clone(), MIN_BATCH),
@@ -99,7 +95,7 @@ async fn first_steps_against_reference(
         let reference = FirstSteps::of(&ReferenceBackend::<f64>::new(), &drawn).await?;
         let correctness = Correctness { redraws, ..judge(workload, &drawn, precision, &found, &reference)? };
         let is_final = correctness.passed || redraws == Correctness::MAX_REDRAWS;
-        if is_final || !rounding_decides(workload, &drawn, precision, &reference).await? {
+        if is_final || !reference.rounding_decides(workload, &drawn, precision).await? {
             return Ok(correctness);
         }
         redraws += 1;
@@ -107,8 +103,7 @@ async fn first_steps_against_reference(
 }
 
 /// Returns the job without properties that hide a layer or the optimizer in the first steps: initial weights near zero
-/// pass nothing on, and averages take many steps to follow. Shapes and kernels stay the same. The learning rate is
-/// reduced, so that rounding does not grow.
+/// pass nothing on, and averages follow slowly. Shapes and kernels stay. A lower learning rate keeps rounding small.
 pub(crate) fn lively(job: TrainingJob) -> TrainingJob {
     let average = job.average.map(|average| match average {
         WeightAverage::Lookahead { .. } => WeightAverage::Lookahead { every: 1, decay: 1.0 },
@@ -169,33 +164,6 @@ pub(crate) fn tolerance(workload: &Workload, job: &TrainingJob, precision: Preci
 
 const MAX_ROUNDING_SHARE: f64 = 0.25;
 
-/// Returns true if rounding in `precision` moves the first steps of `job` by a considerable share of the tolerance, so
-/// that even a correct device may disagree. For example, if the two largest values of a max-pool window are equal in
-/// single precision, the gradient may go to either.
-///
-/// Only the plain loops decide this, in single precision and, for f16, with rounded weights. A faulty device gains
-/// nothing, because it is compared in full with the other samples.
-async fn rounding_decides(
-    workload: &Workload,
-    job: &TrainingJob,
-    precision: Precision,
-    reference: &FirstSteps,
-) -> Result<bool> {
-    let rounded = match precision {
-        Precision::F64 => return Ok(false),
-        Precision::F32 => ReferenceBackend::<f32>::new(),
-        Precision::F16 | Precision::F16Matrix => ReferenceBackend::<f32>::from_weights_in_f16(),
-    };
-    let rounded = FirstSteps::of(&rounded, job).await?;
-    let found = judge(workload, job, precision, &rounded, reference)?;
-    // Updates follow from gradients and include the rounding of weights.
-    let others = found.differences.iter().filter(|of| of.compared != Compared::Update);
-    let differences = others.map(|of| (of.largest_difference, of.tolerance));
-    Ok(differences
-        .chain([(found.largest_difference, found.tolerance)])
-        .any(|(difference, tolerance)| difference > MAX_ROUNDING_SHARE * tolerance))
-}
-
 /// Observations before, during and after the first steps of a network.
 #[derive(Default)]
 pub(crate) struct FirstSteps {
@@ -215,6 +183,26 @@ impl FirstSteps {
         found.train_first_step(trainer.as_mut(), job).await?;
         found.train_other_steps(trainer.as_mut(), job).await?;
         Ok(found)
+    }
+
+    /// Returns true if rounding in `precision` moves these first steps of `job` by a considerable share of the tolerance,
+    /// so that even a correct device may disagree. For example, if the two largest values of a max-pool window are equal
+    /// in single precision, the gradient may go to either.
+    ///
+    /// Only the plain loops decide this, in single precision and, for f16, with rounded weights. A faulty device gains
+    /// nothing, because it is compared in full with the other samples.
+    async fn rounding_decides(&self, workload: &Workload, job: &TrainingJob, precision: Precision) -> Result<bool> {
+        let rounded = match precision {
+            Precision::F64 => return Ok(false),
+            Precision::F32 => ReferenceBackend::<f32>::new(),
+            Precision::F16 | Precision::F16Matrix => ReferenceBackend::<f32>::from_weights_in_f16(),
+        };
+        let found = judge(workload, job, precision, &Self::of(&rounded, job).await?, self)?;
+        // Updates follow from gradients and include the rounding of weights.
+        let others = found.differences.iter().filter(|of| of.compared != Compared::Update);
+        let differences = others.map(|of| (of.largest_difference, of.tolerance));
+        let mut differences = differences.chain([(found.largest_difference, found.tolerance)]);
+        Ok(differences.any(|(difference, tolerance)| difference > MAX_ROUNDING_SHARE * tolerance))
     }
 
     pub(crate) async fn untrained(trainer: &mut dyn Trainer, job: &TrainingJob) -> Result<Self> {

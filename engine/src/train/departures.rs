@@ -6,8 +6,7 @@ use sha2::{Digest, Sha256};
 use crate::backends::{KNOWN_BACKENDS, REFERENCE, WGSL};
 use crate::workload::SuiteDefinition;
 
-/// Returns every departure of a run from `suite`, based on the request and the measurements in its record. Ignores the
-/// departures already in the record.
+/// Returns every departure of a run from `suite`, by its request and measurements. Ignores those already in the record.
 pub fn departures(record: &RunRecord, suite: &SuiteDefinition) -> Vec<Departure> {
     let spec = &record.requested;
     let mut found = Vec::new();

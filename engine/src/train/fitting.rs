@@ -117,14 +117,9 @@ mod tests {
         }
     }
 
-    fn fit(
-        workload: &str,
-        backend: &Faulty,
-        free_bytes: Option<u64>,
-        named: Option<u32>,
-    ) -> Result<(u32, Option<Warning>)> {
-        let mut request = request(&[workload]);
-        request.spec.batch_size = named;
+    fn fit(name: &str, backend: &Faulty, free_bytes: Option<u64>, size: Option<u32>) -> Result<(u32, Option<Warning>)> {
+        let mut request = request(&[name]);
+        request.spec.batch_size = size;
         let mut edges = Edges {
             data: &mut SmallData,
             observer: &mut Recorder::default(),

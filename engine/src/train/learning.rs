@@ -21,8 +21,7 @@ const WINDOW_SECONDS: f64 = 1.1 * summary::MINIMUM_WINDOW_SECONDS;
 const LATENCIES_PER_WINDOW: f64 = 20.0;
 /// Ratio to the first loss above which training has diverged.
 const DIVERGED_RATIO: f64 = 1000.0;
-/// Maximum number of consecutive identical losses before the device is assumed to drop work. A loss of 0 may repeat if
-/// a network has memorized its samples.
+/// Identical losses in a row after which the device is assumed to drop work. Memorized samples may repeat a loss of 0.
 const MAX_REPEATED_LOSSES: u32 = 50;
 /// Number of first steps with recorded losses.
 const FIRST_LOSSES: usize = 20;
@@ -383,8 +382,7 @@ impl Learning<'_, '_> {
         Ok(())
     }
 
-    /// Announces the network's current answers, outside timed windows. The plain loops compute them, so that backends
-    /// need no second way to classify.
+    /// Announces the network's answers, outside timed windows. The plain loops compute them, so backends need not.
     pub(super) async fn show_answers(&mut self) -> Result<()> {
         let samples = examples(self.job, self.edges)?;
         if samples == 0 || !self.going() {

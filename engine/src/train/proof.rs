@@ -117,9 +117,8 @@ pub trait Witness {
     /// Sends a commitment. Training continues while the answer is pending.
     fn commit(&mut self, commitment: Commitment) -> PendingAnswer;
 
-    /// Returns the leaderboard's request for hashes or states of a trained workload. `tested_step` is the step of the
-    /// last evaluation, `target_step` the step that reached the target accuracy, and `hashes` answers the previous
-    /// request.
+    /// Returns the leaderboard's request for hashes or states of a trained workload. The last evaluation was at
+    /// `tested_step`, `target_step` reached the target accuracy, and `hashes` answers the previous request.
     async fn prove(
         &mut self,
         workload: &str,

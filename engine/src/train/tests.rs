@@ -257,11 +257,7 @@ fn a_failed_workload_is_an_outcome_and_others_continue() {
             FailureCause::DoesNotFit,
             "it needs 2 bytes, but this device allows 1",
         ),
-        (
-            || EngineError::DeviceRefused { message: "kernel dense".to_owned() },
-            FailureCause::DeviceRefused,
-            "refused the work: kernel dense",
-        ),
+        (|| EngineError::refused("kernel dense"), FailureCause::DeviceRefused, "refused the work: kernel dense"),
         (
             || ModelError::Unsupported { model: "a", layer: 1, reason: "no LSTM".to_owned() }.into(),
             FailureCause::Unsupported,

@@ -24,8 +24,7 @@ const MAX_PARTS: u32 = 16;
 /// samples, repeated in random order. Means, variances, mean loss and mean gradients stay the same, and sums grow with
 /// the number of repetitions.
 ///
-/// The learning rate is zero, so the weights do not change. Dropout and augmentation are off, because they depend on
-/// the position in the batch.
+/// The learning rate is 0, so weights stay. Dropout and augmentation depend on the position in the batch and are off.
 pub(crate) async fn against_parts(
     workload: &Workload,
     job: &TrainingJob,

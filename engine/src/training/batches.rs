@@ -84,11 +84,8 @@ impl BatchPlan {
             Batching::Wrap => (step * batch_size / samples, step * batch_size % samples),
         };
         let rest = if self.batching == Batching::Wrap { batch_size } else { samples - offset };
-        BatchRange {
-            epoch: u32::try_from(epoch).unwrap_or(u32::MAX),
-            offset: offset as u32,
-            count: batch_size.min(rest) as u32,
-        }
+        let epoch = u32::try_from(epoch).unwrap_or(u32::MAX);
+        BatchRange { epoch, offset: offset as u32, count: batch_size.min(rest) as u32 }
     }
 }
 

@@ -19,8 +19,7 @@ pub(super) fn resnet50() -> Workload {
                       not the 3×3 one as in \"v1.5\". 224×224 pixels, 1,000 classes, batch normalization behind each \
                       convolution; SGD with momentum 0.9, L2 decay, and the paper's rate of 0.1 for 256 samples. Generated \
                       images of noise, 256 of them, so that only speed can be measured: it is in no suite and never ranked.",
-        // One shape-changing block per stage, and a single other block. With twice as many blocks, f16 rounding reaches
-        // the gradient tolerance of the check.
+        // One shape-changing block per stage, and one other. With twice as many, f16 rounding reaches the tolerance.
         reduced: Some(residual(96, [2, 1, 1, 1])),
         ..on_images("generated-images-224", residual(224, [3, 4, 6, 3]))
     }
@@ -54,8 +53,7 @@ fn residual(side: u32, blocks: [u32; 4]) -> Model {
     network
 }
 
-/// Adds a square convolution (filters, side, stride) without bias and its batch normalization. Padding ensures that
-/// only the stride shrinks the image.
+/// Adds a square convolution (filters, side, stride) without bias, padded for its side, and its batch normalization.
 pub(super) fn normalized_convolution(
     network: &mut Model,
     source: Source,

@@ -37,8 +37,7 @@ pub struct Workload {
     pub optimizer: Optimizer,
     pub average: Option<WeightAverage>,
     pub early_stopping: Option<EarlyStopping>,
-    /// Smaller network with the same kinds of layers, for correctness checks if the reference would take minutes with
-    /// the full one. Not part of the recipe.
+    /// Smaller network with the same kinds of layers, for checks that would take minutes. Not part of the recipe.
     #[serde(skip)]
     pub reduced: Option<Model>,
     pub batch_size: u32,
@@ -116,8 +115,7 @@ impl Workload {
         self
     }
 
-    /// Returns the workload with the conventions of golden traces: Glorot weights, pixels / 255, samples in file order,
-    /// no averages and no early stopping.
+    /// Returns the workload as in golden traces: Glorot weights, pixels / 255, file order, no averages or early stop.
     #[must_use]
     pub fn with_trace_conventions(mut self) -> Self {
         self.model = self.model.with_glorot_weights();
@@ -192,10 +190,8 @@ impl Workload {
     }
 }
 
-type Definition = fn() -> Workload;
-
 /// All workloads. To add one, write its function and list it here.
-pub const WORKLOADS: &[Definition] = &[
+pub const WORKLOADS: &[fn() -> Workload] = &[
     keras::mnist_mlp,
     keras::mnist_cnn,
     keras::cifar10_cnn,

@@ -62,14 +62,13 @@ pub(super) fn transformer_cifar10() -> Workload {
     const WIDTH: u32 = 96;
     const HEADS: u32 = 3;
     const DEPTH: usize = 4;
-    let weights =
-        || Weights { bias_multipliers: NOT_DECAYING, ..Weights::new(Initializer::TruncatedNormal { deviation: 0.02 }) };
+    let start = Initializer::TruncatedNormal { deviation: 0.02 };
+    let weights = || Weights { bias_multipliers: NOT_DECAYING, ..Weights::new(start) };
     let token_wise = |units, activation| convolution(units, 1, Padding::Valid, activation, weights());
     let sum = || Layer::Add { activation: Activation::Identity };
     let mut network = Model::new("transformer-cifar10", CIFAR10);
     network.then(strided_convolution([WIDTH, 4, 4], Padding::Valid, Activation::Identity, weights()));
-    let mut x =
-        network.then(Layer::PositionEmbedding { initializer: Initializer::TruncatedNormal { deviation: 0.02 } });
+    let mut x = network.then(Layer::PositionEmbedding { initializer: start });
     for _ in 0..DEPTH {
         network.after(x, Layer::LayerNorm { epsilon: 1e-6 });
         network.then(token_wise(3 * WIDTH, Activation::Identity));

@@ -14,12 +14,11 @@ use std::path::Path;
 
 use data_sets::files::sha256_hex;
 use engine::Workload;
-use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
 use crate::failure::Failure;
 use crate::workload_file::definition::WorkloadDefinition;
-use crate::workload_file::place::{FileValue, Language, byte_of, shown};
+use crate::workload_file::place::{Language, Place, byte_of, located_values, shown};
 
 /// Limit on the file size, because a record contains the whole network.
 const MAX_FILE_BYTES: u64 = 64 << 10;
@@ -63,13 +62,12 @@ fn language(path: &Path) -> Option<Language> {
 }
 
 fn parse(file: &str, text: &str, language: Language) -> Result<Workload, String> {
-    let definition: WorkloadDefinition = read(file, text, language)?;
-    let content: FileValue = read(file, text, language)?;
-    recipe::workload(&definition, &content)
-        .map_err(|mistake| shown(file, text, mistake.place.find(text, language), &mistake.message))
+    let definition = read(file, text, language)?;
+    recipe::workload(&definition, Place(&located_values(text, language)))
+        .map_err(|mistake| shown(file, text, mistake.at, &mistake.message))
 }
 
-fn read<T: DeserializeOwned>(file: &str, text: &str, language: Language) -> Result<T, String> {
+fn read(file: &str, text: &str, language: Language) -> Result<WorkloadDefinition, String> {
     match language {
         Language::Toml => toml::from_str(text)
             .map_err(|error| shown(file, text, error.span().unwrap_or_default(), &plain(error.message()))),

@@ -8,7 +8,7 @@ use engine::{
 };
 
 use crate::workload_file::definition::{Conv2d, FileLayer, Pool, Recurrent};
-use crate::workload_file::place::{KeyPath, Mistake};
+use crate::workload_file::place::{Mistake, Place};
 
 /// Limit on the values that a layer outputs per sample.
 const MAX_VALUES: u64 = 1 << 22;
@@ -23,8 +23,8 @@ pub(crate) fn model(
     name: &'static str,
     set: &DataSetDefinition,
     input: Shape,
-    layers: &[(&str, &FileLayer)],
-    list: &KeyPath,
+    layers: &[FileLayer],
+    list: Place<'_>,
 ) -> Result<Model, Mistake> {
     if layers.is_empty() || layers.len() > MAX_LAYERS {
         return list.refuse(format!("there must be 1 to {MAX_LAYERS} layers, not {}", layers.len()));
@@ -32,8 +32,9 @@ pub(crate) fn model(
     let model = Model { name, input, nodes: Vec::new() };
     let current = LayerInput { source: Source::Data, is_flat: false };
     let mut network = NetworkBuilder { set, model, places: Vec::new(), current, labels: BTreeMap::new(), takes: None };
-    for (number, (name, layer)) in layers.iter().enumerate() {
-        network.add(&list.field(number), name, layer)?;
+    for (number, layer) in layers.iter().enumerate() {
+        let place = list.item(number);
+        network.add(place, place.layer_name(), layer)?;
     }
     network.finish(list)
 }
@@ -49,7 +50,7 @@ struct NetworkBuilder<'f> {
     set: &'f DataSetDefinition,
     model: Model,
     /// Place of the options of each node.
-    places: Vec<KeyPath>,
+    places: Vec<Place<'f>>,
     current: LayerInput,
     labels: BTreeMap<&'f str, LayerInput>,
     /// Node that can take an activation from the next word.
@@ -57,29 +58,27 @@ struct NetworkBuilder<'f> {
 }
 
 impl<'f> NetworkBuilder<'f> {
-    fn add(&mut self, place: &KeyPath, name: &str, layer: &'f FileLayer) -> Result<(), Mistake> {
+    fn add(&mut self, place: Place<'f>, name: &str, layer: &'f FileLayer) -> Result<(), Mistake> {
+        let takes = self.takes.take();
         match layer {
-            FileLayer::Relu => return self.activate(place, name, Activation::Relu),
-            FileLayer::Tanh => return self.activate(place, name, Activation::Tanh),
-            FileLayer::Gelu => return self.activate(place, name, Activation::Gelu),
-            _ => self.takes = None,
-        }
-        match layer {
+            FileLayer::Relu => self.activate(place, name, takes, Activation::Relu),
+            FileLayer::Tanh => self.activate(place, name, takes, Activation::Tanh),
+            FileLayer::Gelu => self.activate(place, name, takes, Activation::Gelu),
             FileLayer::Flatten => {
                 self.current.is_flat |= self.shape(self.current.source).pixels() != 1;
                 Ok(())
             }
-            FileLayer::Label(label) => self.keep(&place.field(name), label),
+            FileLayer::Label(label) => self.keep(place.field(name), label),
             FileLayer::From(label) => {
                 let data = LayerInput { source: Source::Data, is_flat: false };
-                self.current = if label == DATA { data } else { self.labelled(&place.field(name), label)? };
+                self.current = if label == DATA { data } else { self.labelled(place.field(name), label)? };
                 Ok(())
             }
-            _ => self.node(&place.field(name), name, layer),
+            _ => self.node(place.field(name), name, layer),
         }
     }
 
-    fn labelled(&self, place: &KeyPath, label: &str) -> Result<LayerInput, Mistake> {
+    fn labelled(&self, place: Place<'_>, label: &str) -> Result<LayerInput, Mistake> {
         self.labels.get(label).copied().ok_or_else(|| {
             let known: Vec<&str> = self.labels.keys().copied().collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -87,7 +86,7 @@ impl<'f> NetworkBuilder<'f> {
         })
     }
 
-    fn keep(&mut self, place: &KeyPath, label: &'f str) -> Result<(), Mistake> {
+    fn keep(&mut self, place: Place<'_>, label: &'f str) -> Result<(), Mistake> {
         if self.current.source == Source::Data {
             return place.refuse("a label needs a layer before it");
         }
@@ -101,11 +100,10 @@ impl<'f> NetworkBuilder<'f> {
     }
 
     /// Sets the activation of the previous layer, which backends compute together with it.
-    fn activate(&mut self, place: &KeyPath, name: &str, activation: Activation) -> Result<(), Mistake> {
-        let layer = self.takes.take().map(|node| &mut self.model.nodes[node].layer);
-        match layer.and_then(activation_of) {
+    fn activate(&mut self, place: Place<'_>, name: &str, of: Option<usize>, new: Activation) -> Result<(), Mistake> {
+        match of.and_then(|node| activation_of(&mut self.model.nodes[node].layer)) {
             Some(own) if *own == Activation::Identity => {
-                *own = activation;
+                *own = new;
                 Ok(())
             }
             Some(_) => place.refuse(format!("the layer before `{name}` already has an activation")),
@@ -117,7 +115,7 @@ impl<'f> NetworkBuilder<'f> {
     }
 
     /// Adds a layer as a node of the model. `place` is the position of its options.
-    fn node(&mut self, place: &KeyPath, name: &str, layer: &FileLayer) -> Result<(), Mistake> {
+    fn node(&mut self, place: Place<'f>, name: &str, layer: &FileLayer) -> Result<(), Mistake> {
         let read = match layer {
             // The words of a story are read unchanged, at any position in the network.
             FileLayer::Embedding { .. } => LayerInput { source: Source::Data, is_flat: false },
@@ -128,18 +126,18 @@ impl<'f> NetworkBuilder<'f> {
         if let FileLayer::Add { with, .. } | FileLayer::Concatenate { with } | FileLayer::PixelProducts { with } = layer
         {
             let place = place.field("with");
-            let reading = self.labelled(&place, with)?;
+            let reading = self.labelled(place, with)?;
             if reading.is_flat {
                 return place.refuse("only dense and dropout can read the output of `flatten`");
             }
             inputs.push(reading.source);
         }
         let shapes: Vec<Shape> = inputs.iter().map(|&source| self.shape(source)).collect();
-        let node = translate_layer(place, layer, shapes[0], self.set)?;
+        let node = translate(place, layer, shapes[0], self.set)?;
         check_initializers(place, layer, shapes[0], read.source == Source::Data)?;
         let shares = self.shared(place, layer)?;
         self.model.nodes.push(engine::Node { layer: node, inputs, shares });
-        self.places.push(place.clone());
+        self.places.push(place);
         let node = self.model.nodes.len() - 1;
         let tensors = self.model.tensors().map_err(|error| self.mistake(&error))?;
         let matrices = tensors.iter().filter(|tensor| tensor.layer == node && tensor.shape.len() > 1);
@@ -159,7 +157,7 @@ impl<'f> NetworkBuilder<'f> {
         Ok(())
     }
 
-    fn check_input(&self, place: &KeyPath, name: &str, layer: &FileLayer, read: LayerInput) -> Result<(), Mistake> {
+    fn check_input(&self, place: Place<'_>, name: &str, layer: &FileLayer, read: LayerInput) -> Result<(), Mistake> {
         if read.is_flat && !matches!(layer, FileLayer::Dense(_) | FileLayer::Dropout { .. }) {
             return place.refuse(format!("`{name}` cannot read the output of `flatten`; only dense and dropout can"));
         }
@@ -174,14 +172,14 @@ impl<'f> NetworkBuilder<'f> {
     }
 
     /// Returns the node that a word layer shares vectors with.
-    fn shared(&self, place: &KeyPath, layer: &FileLayer) -> Result<Option<usize>, Mistake> {
+    fn shared(&self, place: Place<'_>, layer: &FileLayer) -> Result<Option<usize>, Mistake> {
         let (FileLayer::Embedding { shares: Some(label), .. } | FileLayer::WordScores { shares: Some(label), .. }) =
             layer
         else {
             return Ok(None);
         };
         let place = place.field("shares");
-        let Source::Node(node) = self.labelled(&place, label)?.source else { unreachable!("the data has no label") };
+        let Source::Node(node) = self.labelled(place, label)?.source else { unreachable!("the data has no label") };
         match self.model.nodes[node] {
             engine::Node { layer: Node::Embedding { .. }, shares: None, .. } => Ok(Some(node)),
             _ => place.refuse(format!("`{label}` is not an embedding with its own vectors")),
@@ -198,13 +196,13 @@ impl<'f> NetworkBuilder<'f> {
     fn mistake(&self, error: &ModelError) -> Mistake {
         match error {
             ModelError::Impossible { layer, reason, .. } => {
-                let place = &self.places[*layer];
+                let place = self.places[*layer];
                 // The option that the engine's reason is about.
                 let place = match self.model.nodes[*layer].layer {
-                    Node::Conv2d { .. } => &place.field("kernel_size"),
-                    Node::Pool { .. } => &place.field("size"),
-                    Node::Gru { .. } | Node::SimpleRnn { .. } => &place.field("activation"),
-                    Node::Add { .. } | Node::Concatenate | Node::PixelProducts => &place.field("with"),
+                    Node::Conv2d { .. } => place.field("kernel_size"),
+                    Node::Pool { .. } => place.field("size"),
+                    Node::Gru { .. } | Node::SimpleRnn { .. } => place.field("activation"),
+                    Node::Add { .. } | Node::Concatenate | Node::PixelProducts => place.field("with"),
                     _ => place,
                 };
                 place.mistake(reason.as_str())
@@ -215,7 +213,7 @@ impl<'f> NetworkBuilder<'f> {
         }
     }
 
-    fn finish(self, list: &KeyPath) -> Result<Model, Mistake> {
+    fn finish(self, list: Place<'_>) -> Result<Model, Mistake> {
         let Some(last) = self.model.nodes.len().checked_sub(1) else {
             return list.refuse("no layer computes anything");
         };
@@ -223,10 +221,8 @@ impl<'f> NetworkBuilder<'f> {
             return list.refuse("`from` is the last entry, so no layer reads it");
         }
         self.check_logits(last)?;
-        for (number, place) in self.places.iter().enumerate().take(last) {
-            if !self.readers(Source::Node(number)).any(|_| true) {
-                return place.refuse("no layer reads the output of this layer");
-            }
+        if let Some(unread) = (0..last).find(|&node| self.readers(Source::Node(node)).next().is_none()) {
+            return self.places[unread].refuse("no layer reads the output of this layer");
         }
         let (recurrent, others): (Vec<usize>, Vec<usize>) =
             self.readers(Source::Data).partition(|&node| self.model.nodes[node].layer.is_recurrent());
@@ -243,7 +239,7 @@ impl<'f> NetworkBuilder<'f> {
     }
 
     fn check_logits(&self, last: usize) -> Result<(), Mistake> {
-        let (place, set, classes) = (&self.places[last], &self.set.name, self.set.train.classes);
+        let (place, set, classes) = (self.places[last], &self.set.name, self.set.train.classes);
         let made = self.shape(Source::Node(last)).features();
         match &self.model.nodes[last].layer {
             Node::Dense { activation: Activation::Identity, .. } if made != classes => {
@@ -277,7 +273,7 @@ fn activation_of(layer: &mut Node) -> Option<&mut Activation> {
 }
 
 /// Returns the engine's layer. Checks bounds that depend on other numbers.
-fn translate_layer(place: &KeyPath, layer: &FileLayer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
+fn translate(place: Place<'_>, layer: &FileLayer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
     // Every word of a data set may be an answer: the words are its classes.
     let vocabulary = set.train.classes;
     Ok(match *layer {
@@ -334,7 +330,7 @@ fn translate_layer(place: &KeyPath, layer: &FileLayer, input: Shape, set: &DataS
     })
 }
 
-fn pool(place: &KeyPath, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
+fn pool(place: Place<'_>, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
     let &Pool { size: side, padding, rounding, activation, .. } = pool;
     let stride = pool.stride.unwrap_or(side);
     place.field("padding").check_whole(padding, 0, side - 1)?;
@@ -348,7 +344,7 @@ fn pool(place: &KeyPath, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
 }
 
 /// Checks that each tensor supports its initializer.
-fn check_initializers(place: &KeyPath, layer: &FileLayer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
+fn check_initializers(place: Place<'_>, layer: &FileLayer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
     let no_bias = Initializer::GlorotUniform;
     let (kernel, field, bias) = match *layer {
         FileLayer::Dense(ref dense) => (dense.kernel_initializer, "kernel_initializer", dense.bias_initializer),

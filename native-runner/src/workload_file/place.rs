@@ -1,11 +1,9 @@
 //! Positions in a workload file, for messages about its values.
 
 use std::collections::BTreeMap;
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 use std::ops::Range;
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -16,101 +14,89 @@ pub(crate) enum Language {
     Json,
 }
 
-/// Any value of the file, for checks that do not depend on its meaning.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum FileValue {
-    Number(f64),
-    Text(String),
-    List(Vec<Self>),
-    Table(BTreeMap<String, Self>),
-    Other(IgnoredAny),
-}
-
-impl FileValue {
-    /// Returns the name of each layer, which is the only field of a table or a bare word.
-    pub(crate) fn layer_names<'a>(&'a self) -> Vec<&'a str> {
-        let Self::Table(fields) = self else { return Vec::new() };
-        let Some(Self::List(layers)) = fields.get("layers") else { return Vec::new() };
-        let name = |layer: &'a Self| match layer {
-            Self::Table(fields) => fields.keys().next().map_or("", String::as_str),
-            Self::Text(name) => name.as_str(),
-            _ => "",
-        };
-        layers.iter().map(name).collect()
-    }
-}
-
 /// Semantic error.
 #[derive(Debug)]
 pub(crate) struct Mistake {
-    pub(crate) place: KeyPath,
+    pub(crate) at: Range<usize>,
     pub(crate) message: String,
 }
 
-/// Path to a value in the file, such as `layers`, `3`, `conv2d`, `stride`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct KeyPath(Vec<String>);
+/// Parses the values of a text that was read before. Values of JSON become values of TOML, with their positions.
+pub(crate) fn located_values(text: &str, language: Language) -> Spanned<DeValue<'_>> {
+    match language {
+        Language::Toml => {
+            let table = DeTable::parse(text).expect("the text was read before");
+            Spanned::new(table.span(), DeValue::Table(table.into_inner()))
+        }
+        Language::Json => from_json(serde_json::from_str(text).expect("the text was read before"), text),
+    }
+}
 
-impl KeyPath {
-    pub(crate) fn field(&self, name: impl Display) -> Self {
-        Self(self.0.iter().cloned().chain([name.to_string()]).collect())
+fn from_json<'t>(raw: &'t RawValue, text: &str) -> Spanned<DeValue<'t>> {
+    let json = raw.get();
+    // A raw value is a slice of the text that it was read from.
+    let start = json.as_ptr() as usize - text.as_ptr() as usize;
+    let value = if let Ok(fields) = serde_json::from_str::<BTreeMap<String, &RawValue>>(json) {
+        let field = |(name, value): (String, &'t RawValue)| (Spanned::new(0..0, name.into()), from_json(value, text));
+        DeValue::Table(fields.into_iter().map(field).collect())
+    } else if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(json) {
+        DeValue::Array(items.into_iter().map(|item| from_json(item, text)).collect())
+    } else if let Ok(text) = serde_json::from_str::<String>(json) {
+        DeValue::String(text.into())
+    } else {
+        // Numbers are written alike in both languages. No check is about other values.
+        DeValue::parse(json).map_or(DeValue::Boolean(false), Spanned::into_inner)
+    };
+    Spanned::new(start..start + json.len(), value)
+}
+
+/// Value of the file, or the smallest one around it if it is absent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'f>(pub(crate) &'f Spanned<DeValue<'f>>);
+
+impl<'f> Place<'f> {
+    pub(crate) fn field(self, name: &str) -> Self {
+        Self(self.0.get_ref().get(name).unwrap_or(self.0))
     }
 
-    pub(crate) fn mistake(&self, message: impl Into<String>) -> Mistake {
-        Mistake { place: self.clone(), message: message.into() }
+    pub(crate) fn item(self, number: usize) -> Self {
+        Self(self.0.get_ref().get(number).unwrap_or(self.0))
     }
 
-    pub(crate) fn refuse<T>(&self, message: impl Into<String>) -> Result<T, Mistake> {
+    /// Returns the name of a layer, which is the only field of a table or a bare word.
+    pub(crate) fn layer_name(self) -> &'f str {
+        match self.0.get_ref() {
+            DeValue::Table(fields) => fields.keys().next().map_or("", |name| name.get_ref()),
+            DeValue::String(name) => name,
+            _ => "",
+        }
+    }
+
+    pub(crate) fn number(self) -> Option<f64> {
+        let (digits, radix) = match self.0.get_ref() {
+            DeValue::Integer(number) => (number.as_str(), number.radix()),
+            DeValue::Float(number) => (number.as_str(), 10),
+            _ => return None,
+        };
+        if radix == 10 { digits.parse().ok() } else { Some(u64::from_str_radix(digits, radix).ok()? as f64) }
+    }
+
+    pub(crate) fn mistake(self, message: impl Into<String>) -> Mistake {
+        Mistake { at: self.0.span(), message: message.into() }
+    }
+
+    pub(crate) fn refuse<T>(self, message: impl Into<String>) -> Result<T, Mistake> {
         Err(self.mistake(message))
     }
 
     /// Checks a number whose bounds may depend on other fields.
-    pub(crate) fn check_whole(&self, number: impl Into<f64>, least: u32, most: u32) -> Result<(), Mistake> {
+    pub(crate) fn check_whole(self, number: impl Into<f64>, least: u32, most: u32) -> Result<(), Mistake> {
         let number = number.into();
         if (f64::from(least)..=f64::from(most)).contains(&number) {
             return Ok(());
         }
         self.refuse(format!("must be from {least} to {most}, but is {number}"))
     }
-
-    /// Returns the bytes of the value. If it is absent, returns the bytes of the smallest value around it.
-    pub(crate) fn find(&self, text: &str, language: Language) -> Range<usize> {
-        match language {
-            Language::Toml => DeTable::parse(text).map_or(0..0, |table| {
-                let at = table.span();
-                find_in_toml(&Spanned::new(at, DeValue::Table(table.into_inner())), &self.0)
-            }),
-            Language::Json => serde_json::from_str(text).map_or(0..0, |raw| {
-                let found = find_in_json(raw, &self.0).get();
-                // A raw value is a slice of the text that it was read from.
-                let start = found.as_ptr() as usize - text.as_ptr() as usize;
-                start..start + found.len()
-            }),
-        }
-    }
-}
-
-fn find_in_toml(value: &Spanned<DeValue<'_>>, path: &[String]) -> Range<usize> {
-    let inner = path.split_first().and_then(|(step, rest)| {
-        let inner = match step.parse::<usize>() {
-            Ok(number) => value.get_ref().get(number),
-            Err(_) => value.get_ref().get(step.as_str()),
-        };
-        Some(find_in_toml(inner?, rest))
-    });
-    inner.unwrap_or_else(|| value.span())
-}
-
-fn find_in_json<'a>(value: &'a RawValue, path: &[String]) -> &'a RawValue {
-    let Some((step, rest)) = path.split_first() else { return value };
-    let inner = match serde_json::from_str::<BTreeMap<String, &RawValue>>(value.get()) {
-        Ok(mut fields) => fields.remove(step),
-        Err(_) => serde_json::from_str::<Vec<&RawValue>>(value.get())
-            .ok()
-            .and_then(|items| items.get(step.parse::<usize>().ok()?).copied()),
-    };
-    inner.map_or(value, |inner| find_in_json(inner, rest))
 }
 
 /// Formats a message with file, line and column, and the line with a mark below the error.

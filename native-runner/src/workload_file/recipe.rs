@@ -7,12 +7,12 @@ use engine::{
     Augmentation, Batching, DataSetDefinition, Flip, InputRecipe, Normalization, Origin, SampleOrder, Schedule, Shape,
     Shift, TestView, TrainingRange, Workload,
 };
-use serde::de::IgnoredAny;
+use toml::de::DeValue;
 
 use crate::text::did_you_mean;
 use crate::workload_file::definition::{LastBatch, PreprocessingOptions, TestViews, WorkloadDefinition};
 use crate::workload_file::network;
-use crate::workload_file::place::{FileValue, KeyPath, Mistake};
+use crate::workload_file::place::{Mistake, Place};
 
 /// Relative tolerance of early losses, the same as for built-in workloads.
 const LOSS_TOLERANCE: f64 = 1e-3;
@@ -60,28 +60,25 @@ const BOUNDS: [(Bound, &str); 6] = [
 ///
 /// They are one array because rustc 1.95 miscompiles two arguments: with optimization, `around` keeps the value of the
 /// first call.
-fn check_bounds(value: &FileValue, place: &KeyPath, [around, field]: [&str; 2]) -> Result<(), Mistake> {
-    match value {
-        FileValue::Number(number) => {
+fn check_bounds(value: Place<'_>, [around, field]: [&str; 2]) -> Result<(), Mistake> {
+    match value.0.get_ref() {
+        DeValue::Array(items) => items.iter().try_for_each(|item| check_bounds(Place(item), [around, field])),
+        DeValue::Table(fields) => {
+            fields.iter().try_for_each(|(name, value)| check_bounds(Place(value), [field, name.get_ref().as_ref()]))
+        }
+        _ => {
+            let Some(number) = value.number() else { return Ok(()) };
             let is_this = |name: &str| name == field || name.split_once('.') == Some((around, field));
             if let Some((least, most, _)) = WHOLE.iter().find(|(.., names)| names.split(' ').any(is_this)) {
-                return place.check_whole(*number, *least, *most);
+                return value.check_whole(number, *least, *most);
             }
             let bound = BOUNDS.iter().find(|(_, names)| names.split(' ').any(is_this));
-            bound.map_or(Ok(()), |(bound, _)| check_number(place, *number, *bound))
+            bound.map_or(Ok(()), |(bound, _)| check_number(value, number, *bound))
         }
-        FileValue::List(items) => {
-            let mut items = items.iter().enumerate();
-            items.try_for_each(|(number, item)| check_bounds(item, &place.field(number), [around, field]))
-        }
-        FileValue::Table(fields) => {
-            fields.iter().try_for_each(|(name, value)| check_bounds(value, &place.field(name), [field, name]))
-        }
-        FileValue::Text(_) | FileValue::Other(IgnoredAny) => Ok(()),
     }
 }
 
-fn check_number(value: &KeyPath, number: f64, (allowed, is_allowed): Bound) -> Result<(), Mistake> {
+fn check_number(value: Place<'_>, number: f64, (allowed, is_allowed): Bound) -> Result<(), Mistake> {
     #[expect(clippy::cast_possible_truncation, reason = "as the engine reads many of them")]
     let in_single_precision = f64::from(number as f32);
     if [number, in_single_precision].into_iter().all(|number| number.is_finite() && is_allowed(number)) {
@@ -90,20 +87,18 @@ fn check_number(value: &KeyPath, number: f64, (allowed, is_allowed): Bound) -> R
     value.refuse(format!("must be {allowed}, but is {number}"))
 }
 
-pub(crate) fn workload(definition: &WorkloadDefinition, content: &FileValue) -> Result<Workload, Mistake> {
-    let root = KeyPath::default();
-    check_bounds(content, &root, ["", ""])?;
-    let name = name(&root.field("name"), &definition.name)?;
-    let title = line(&root.field("title"), &definition.title, 100)?;
-    let description = line(&root.field("description"), &definition.description, 1000)?;
-    let set = data_set(&root.field("data_set"), &definition.data_set)?;
-    check_samples(&root, definition, set)?;
-    let (input, shape) = input(&root.field("preprocessing"), &definition.preprocessing, set)?;
+pub(crate) fn workload(definition: &WorkloadDefinition, root: Place<'_>) -> Result<Workload, Mistake> {
+    check_bounds(root, ["", ""])?;
+    let name = name(root.field("name"), &definition.name)?;
+    let title = line(root.field("title"), &definition.title, 100)?;
+    let description = line(root.field("description"), &definition.description, 1000)?;
+    let set = data_set(root.field("data_set"), &definition.data_set)?;
+    check_samples(root, definition, set)?;
+    let (input, shape) = input(root.field("preprocessing"), &definition.preprocessing, set)?;
     if let Schedule::Linear { points } = &definition.optimizer.schedule {
-        check_points(&root.field("optimizer").field("schedule").field("linear").field("points"), points)?;
+        check_points(root.field("optimizer").field("schedule").field("linear").field("points"), points)?;
     }
-    let layers: Vec<_> = content.layer_names().into_iter().zip(&definition.layers).collect();
-    let model = network::model(name, set, shape, &layers, &root.field("layers"))?;
+    let model = network::model(name, set, shape, &definition.layers, root.field("layers"))?;
     Ok(Workload {
         name,
         title: if title.is_empty() { name } else { title },
@@ -140,7 +135,7 @@ fn leak_text(text: &str) -> &'static str {
     known
 }
 
-fn name(value: &KeyPath, name: &str) -> Result<&'static str, Mistake> {
+fn name(value: Place<'_>, name: &str) -> Result<&'static str, Mistake> {
     const MAX_NAME_LENGTH: usize = 40;
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if !name.starts_with(|c: char| c.is_ascii_lowercase())
@@ -159,7 +154,7 @@ fn name(value: &KeyPath, name: &str) -> Result<&'static str, Mistake> {
 }
 
 /// Collapses whitespace in a text that is shown on one line.
-fn line(value: &KeyPath, text: &str, longest: usize) -> Result<&'static str, Mistake> {
+fn line(value: Place<'_>, text: &str, longest: usize) -> Result<&'static str, Mistake> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() > longest || !line.chars().all(results::is_plain) {
         return value.refuse(format!("it must be at most {longest} visible characters"));
@@ -167,7 +162,7 @@ fn line(value: &KeyPath, text: &str, longest: usize) -> Result<&'static str, Mis
     Ok(leak_text(&line))
 }
 
-fn data_set(value: &KeyPath, name: &str) -> Result<&'static DataSetDefinition, Mistake> {
+fn data_set(value: Place<'_>, name: &str) -> Result<&'static DataSetDefinition, Mistake> {
     engine::data_set(name).ok_or_else(|| {
         let known: Vec<&str> = engine::DATA_SETS.iter().map(|set| set.name.as_str()).collect();
         let close = did_you_mean(name, known.iter().copied());
@@ -175,7 +170,7 @@ fn data_set(value: &KeyPath, name: &str) -> Result<&'static DataSetDefinition, M
     })
 }
 
-fn check_samples(root: &KeyPath, definition: &WorkloadDefinition, set: &DataSetDefinition) -> Result<(), Mistake> {
+fn check_samples(root: Place<'_>, definition: &WorkloadDefinition, set: &DataSetDefinition) -> Result<(), Mistake> {
     let all = set.train.samples;
     let mut trained = all;
     if let Some(TrainingRange { first, samples }) = definition.training_samples {
@@ -195,10 +190,10 @@ fn check_samples(root: &KeyPath, definition: &WorkloadDefinition, set: &DataSetD
     Ok(())
 }
 
-fn check_points(value: &KeyPath, points: &[(f64, f64)]) -> Result<(), Mistake> {
+fn check_points(value: Place<'_>, points: &[(f64, f64)]) -> Result<(), Mistake> {
     for (number, (share, factor)) in points.iter().enumerate() {
-        check_number(&value.field(number).field(0), *share, SHARE)?;
-        check_number(&value.field(number).field(1), *factor, NOT_NEGATIVE)?;
+        check_number(value.item(number).item(0), *share, SHARE)?;
+        check_number(value.item(number).item(1), *factor, NOT_NEGATIVE)?;
     }
     if points.is_empty() || !points.is_sorted_by(|(one, _), (next, _)| one <= next) {
         return value.refuse("it must have points, in the order of their shares of the training");
@@ -207,14 +202,13 @@ fn check_points(value: &KeyPath, points: &[(f64, f64)]) -> Result<(), Mistake> {
 }
 
 fn input(
-    value: &KeyPath,
-    preprocessing: &PreprocessingOptions,
+    value: Place<'_>,
+    options: &PreprocessingOptions,
     set: &DataSetDefinition,
 ) -> Result<(InputRecipe, Shape), Mistake> {
-    let &PreprocessingOptions { normalization, image_size, edge, flip, shift, brightness, contrast, .. } =
-        preprocessing;
+    let &PreprocessingOptions { normalization, image_size, edge, flip, shift, brightness, contrast, .. } = options;
     if matches!(set.origin, Origin::Stories(_)) {
-        if *preprocessing != PreprocessingOptions::default() {
+        if *options != PreprocessingOptions::default() {
             return value.refuse(format!("the samples of {} are words, so this is not possible", set.name));
         }
         return Ok((InputRecipe::scaled(1.0), Shape::vector(set.train.features())));
@@ -241,7 +235,7 @@ fn input(
         return value.field(field).refuse("it needs `normalization = \"each_image\"`, which computes it");
     }
     let augmentation = Augmentation { flip, shift, brightness, contrast };
-    let test_views = match preprocessing.test_views {
+    let test_views = match options.test_views {
         TestViews::Plain => TestView::PLAIN,
         TestViews::MirroredAndMoved if flip != Flip::Never || shift != Shift::None => TestView::MIRROR_AND_SHIFT,
         TestViews::MirroredAndMoved => {
@@ -249,6 +243,6 @@ fn input(
             return value.field("test_views").refuse(text);
         }
     };
-    let divisor = preprocessing.divisor.unwrap_or(255.0);
+    let divisor = options.divisor.unwrap_or(255.0);
     Ok((InputRecipe { divisor, normalization, edge, augmentation, test_views }, shape))
 }

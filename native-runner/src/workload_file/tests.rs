@@ -73,28 +73,27 @@ fn assert_mistake(text: &str, parts: &[&str]) {
 #[test]
 fn layer_that_does_not_fit_is_shown_with_shapes() {
     let small = "{ conv2d = { filters = 8, kernel_size = 5, stride = 5 } }";
+    let large = "{ conv2d = { filters = 8, kernel_size = 9 } }";
+    let tanh = "{ dense = { units = 4, activation = \"tanh\" } }";
+    let add = "{ add = { with = \"a\" } }";
     let drop = "{ dropout = { rate = 0.5 } }";
     let pool = "{ max_pool = { size = 2 } }";
     let label = "{ label = \"a\" }";
     let dense = "{ dense = { units = 4 } }";
     let cases: [(&[&str], &str, &str); 16] = [
         (
-            &[small, "{ conv2d = { filters = 8, kernel_size = 9 } }"],
+            &[small, large],
             "my.toml, line 7, column 41: a window of 9 × 9 does not fit into the layer's input of 5 × 5",
             "\n  7 | { conv2d",
         ),
         (&[small, "{ max_pool = { size = 6 } }"], "line 7, column 23", "6 × 6"),
         (
-            &["\"flatten\"", "{ conv2d = { filters = 8, kernel_size = 3 } }"],
+            &["\"flatten\"", large],
             "line 7, column 12",
             "`conv2d` cannot read the output of `flatten`; only dense and dropout",
         ),
         (&[dense, "\"relu\"", "\"tanh\""], "line 8, column 1", "directly follow the layer"),
-        (
-            &["{ dense = { units = 4, activation = \"tanh\" } }", "\"relu\""],
-            "line 7, column 1",
-            "already has an activation",
-        ),
+        (&[tanh, "\"relu\""], "line 7, column 1", "already has an activation"),
         (&[pool], "line 6, column 14", "cannot read the samples of mnist; use conv2d, dense, lstm, gru or simple_rnn"),
         (&["{ embedding = { units = 4 } }"], "line 6", "cannot read the samples of mnist"),
         (
@@ -104,16 +103,8 @@ fn layer_that_does_not_fit_is_shown_with_shapes() {
         ),
         (&["{ simple_rnn = { units = 0 } }"], "line 6, column 26", "must be from 1"),
         (&[drop], "line 6", "`dropout` cannot read the samples"),
-        (
-            &[small, "{ add = { with = \"x\" } }"],
-            "line 7, column 18",
-            "no earlier layer has the label `x`; available: none",
-        ),
-        (
-            &[small, label, pool, "{ add = { with = \"a\" } }"],
-            "line 9, column 18",
-            "5 × 5 × 8 cannot be added to 2 × 2 × 8",
-        ),
+        (&[small, add], "line 7, column 18", "no earlier layer has the label `a`; available: none"),
+        (&[small, label, pool, add], "line 9, column 18", "5 × 5 × 8 cannot be added to 2 × 2 × 8"),
         (&[small, label, label], "line 8, column 11", "another layer has the label `a`"),
         (&[small, label, pool, "{ from = \"a\" }"], "line 8, column 14", "no layer reads the output of this layer"),
         (&[small, drop, drop], "line 8, column 13", "not possible here: dropout behind dropout"),
@@ -146,36 +137,27 @@ fn the_last_layer_makes_a_number_for_each_class() {
 
 #[test]
 fn a_number_out_of_its_bounds_is_shown_with_them() {
+    let whitened = "filters = 8, kernel_size = 2, kernel_initializer = { whitened_patches = { epsilon = 1e-3 } }";
     let cases = [
-        ("{ dense = { units = 0 } }", "units", "must be from 1 to 65536, but is 0"),
-        ("{ conv2d = { filters = 8, kernel_size = 3, stride = 0 } }", "stride", "must be from 1 to 256, but is 0"),
-        ("{ conv2d = { filters = 8, kernel_size = 3, padding = { zeros = 3 } } }", "zeros", "from 0 to 2, but is 3"),
+        ("dense", "units = 0", "units", "must be from 1 to 65536, but is 0"),
+        ("conv2d", "filters = 8, kernel_size = 3, stride = 0", "stride", "must be from 1 to 256, but is 0"),
+        ("conv2d", "filters = 8, kernel_size = 3, padding = { zeros = 3 }", "zeros", "from 0 to 2, but is 3"),
+        ("dense", "units = 4, kernel_initializer = { normal = { deviation = 0 } }", "deviation", "above 0, but is 0"),
         (
-            "{ dense = { units = 4, kernel_initializer = { normal = { deviation = 0 } } } }",
-            "deviation",
-            "above 0, but is 0",
-        ),
-        (
-            "{ dense = { units = 4, kernel_initializer = { uniform = { limit = nan } } } }",
+            "dense",
+            "units = 4, kernel_initializer = { uniform = { limit = nan } }",
             "limit",
-            "must be a number above 0, but is NaN",
+            "a number above 0, but is NaN",
         ),
-        (
-            "{ dense = { units = 4, kernel_initializer = \"dirac\" } }",
-            "kernel_initializer",
-            "only the kernel of a `conv2d`",
-        ),
-        ("{ dense = { units = 4, bias_initializer = \"orthogonal\" } }", "bias_initializer", "not for a bias"),
-        ("{ dense = { units = 4, bias_multipliers = { frozen_from = 2 } } }", "frozen_from", "from 0 to 1, but is 2"),
-        (
-            "{ conv2d = { filters = 8, kernel_size = 2, kernel_initializer = { whitened_patches = { epsilon = 1e-3 } } } }",
-            "kernel_initializer",
-            "color images",
-        ),
+        ("dense", "units = 4, kernel_initializer = \"dirac\"", "kernel_initializer", "only the kernel of a `conv2d`"),
+        ("dense", "units = 4, bias_initializer = \"orthogonal\"", "bias_initializer", "not for a bias"),
+        ("dense", "units = 4, bias_multipliers = { frozen_from = 2 }", "frozen_from", "from 0 to 1, but is 2"),
+        ("conv2d", whitened, "kernel_initializer", "color images"),
     ];
-    for (layer, field, part) in cases {
+    for (name, options, field, part) in cases {
+        let layer = format!("{{ {name} = {{ {options} }} }}");
         let column = layer.find(field).unwrap() + field.len() + " = ".len() + 1;
-        assert_mistake(&with_layers(&[layer]), &[&format!("line 6, column {column}: "), part]);
+        assert_mistake(&with_layers(&[&layer]), &[&format!("line 6, column {column}: "), part]);
     }
     let pool = "{ max_pool = { size = 2, stride = 3, rounding = \"ceil\" } }";
     let begin = "{ conv2d = { filters = 8, kernel_size = 3 } }";

@@ -28,8 +28,6 @@ pub enum StoryTask {
 }
 
 impl StoryTask {
-    pub const ALL: [Self; 2] = [Self::OneSupportingFact, Self::TwoSupportingFacts];
-
     pub fn number(self) -> u32 {
         match self {
             Self::OneSupportingFact => 1,
@@ -168,8 +166,7 @@ impl<'t> Vocabulary<'t> {
         u32::try_from(self.numbers.len() + 1).unwrap_or(u32::MAX)
     }
 
-    /// Encodes the story and question as an image, and the answer as its label. Panics if a word is missing from the
-    /// vocabulary or its number exceeds a byte.
+    /// Encodes story and question as an image, and the answer as its label. Panics if a word is unknown or over 255.
     fn encode(&self, samples: &[Sample<'_>]) -> Split {
         let [story_length, question_length] = self.set.encoding().lengths.map(|length| length as usize);
         let row = story_length + question_length;

@@ -49,7 +49,7 @@ impl<'t> Listener<'t> {
 
 #[test]
 fn generated_answers_follow_from_their_supporting_lines() {
-    for task in StoryTask::ALL {
+    for task in [StoryTask::OneSupportingFact, StoryTask::TwoSupportingFacts] {
         for text in generator::generate(task, QUESTIONS) {
             let (mut sentences, mut questions) = (Vec::new(), 0);
             for (number, content) in text.lines().map(|line| line.split_once(' ').unwrap()) {

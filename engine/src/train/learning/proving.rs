@@ -18,16 +18,13 @@ const MAX_INSIDE_BYTES: usize = 64 << 20;
 const MAX_REQUESTS: u32 = 100;
 
 /// Cause of a proof that ended early.
+#[derive(Debug, thiserror::Error)]
 enum Broken {
     /// Missing answer or refusal from the leaderboard. The run continues without it.
+    #[error("{0}")]
     Witness(String),
-    Engine(EngineError),
-}
-
-impl From<EngineError> for Broken {
-    fn from(error: EngineError) -> Self {
-        Self::Engine(error)
-    }
+    #[error(transparent)]
+    Engine(#[from] EngineError),
 }
 
 impl From<String> for Broken {
