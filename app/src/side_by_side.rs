@@ -3,11 +3,11 @@
 use results::api::SideVerdict;
 use results::comparison::{Comparison, Figures, Lead, Refused, Row, RowOutcome, Timing, lead};
 use results::estimate::{Estimate, Interval};
-use results::{RunRecord, WorkloadRecord, csv};
+use results::summary::thin_curve;
+use results::{CurvePoint, RunRecord, WorkloadRecord, csv};
 use serde::Serialize;
 
 use crate::backend::title;
-use crate::charts::NamedCurve;
 use crate::words::{self, PlainText, messages};
 use crate::{json, t, text};
 
@@ -173,7 +173,15 @@ pub fn accuracy_curves(workload: &str, records: &[RunRecord]) -> Vec<NamedCurve>
 
 /// Training loss over seconds of training: one curve per backend, from its first seed.
 pub fn loss_curves(workload: &str, records: &[RunRecord]) -> Vec<NamedCurve> {
-    curves(workload, records, |of| crate::charts::curve(&of.curve, |point| point.loss))
+    curves(workload, records, |of| curve(&of.curve, |point| point.loss))
+}
+
+/// Curve over training seconds, with its name.
+pub type NamedCurve = (String, Vec<(f64, f64)>);
+
+/// Returns the points of a training curve: training seconds and value.
+pub fn curve(points: &[CurvePoint], value: impl Fn(&CurvePoint) -> f64) -> Vec<(f64, f64)> {
+    thin_curve(points, usize::MAX).iter().map(|point| (point.training_seconds, value(point))).collect()
 }
 
 fn curves(workload: &str, records: &[RunRecord], points: fn(&WorkloadRecord) -> Vec<(f64, f64)>) -> Vec<NamedCurve> {
