@@ -15,11 +15,11 @@ pub struct ChartContent {
     /// Title and description for screen readers.
     pub label: String,
     /// Formats a value in the table.
-    pub value: fn(f64) -> String,
+    value: fn(f64) -> String,
 }
 
 /// Returns an axis without a name, whose marks are in the page's language.
-pub fn axis(extent: Extent) -> AxisQuantity {
+fn axis(extent: Extent) -> AxisQuantity {
     AxisQuantity { text: |text| language().number(text), ..AxisQuantity::new("", extent) }
 }
 
@@ -37,7 +37,7 @@ impl ChartContent {
         Self {
             plot: Plot { height: 220.0, ..Plot::new(axis(Extent::ToLargest), y, series) },
             label: format!("{}. {description}", title.text()),
-            value: if is_share { text::percent } else { brief },
+            value: if is_share { text::percent } else { |value| language().number(&view::text::brief(value)) },
         }
     }
 
@@ -117,24 +117,17 @@ impl ChartContent {
         Self::over_seconds(title, &description, all.collect(), is_share)
     }
 
-    /// Returns the strands, each with the title of its series.
-    fn strands(&self) -> impl Iterator<Item = (&str, &Strand)> {
-        let series = self.plot.series.iter();
-        series.flat_map(|series| series.strands.iter().map(|strand| (series.name.as_str(), strand)))
-    }
-
     /// Returns table rows: curve, seconds and value.
     pub fn rows(&self) -> Vec<Vec<String>> {
-        let points = self.strands().flat_map(|(title, strand)| strand.points.iter().map(move |point| (title, point)));
-        let row =
-            |(title, point): (&str, &Point)| vec![title.to_owned(), text::number(point.x, 2), (self.value)(point.y)];
-        points.map(row).collect()
+        let row = |name: &String, point: &Point| vec![name.clone(), text::number(point.x, 2), (self.value)(point.y)];
+        let row = &row;
+        self.plot.series.iter().flat_map(|of| of.points().map(move |point| row(&of.name, point))).collect()
     }
 
     /// Returns one CSV row per point: the curve's name, seconds of training, and the unrounded value.
     pub fn csv(&self, value: &str) -> String {
         let mut text = format!("curve,training_seconds,{}\n", csv::cell(&value.to_lowercase().replace(' ', "_")));
-        for (_, Strand { name, points, .. }) in self.strands() {
+        for Strand { name, points, .. } in self.plot.series.iter().flat_map(|series| &series.strands) {
             for Point { x, y, .. } in points {
                 text.push_str(&format!("{},{x},{y}\n", csv::cell(name)));
             }
@@ -145,10 +138,6 @@ impl ChartContent {
 
 fn tenths(share: f64) -> String {
     text::number(share * 100.0, 1) + " %"
-}
-
-fn brief(value: f64) -> String {
-    language().number(&view::text::brief(value))
 }
 
 /// Histogram of the throughput of proven runs, with a run's own marked; `None` without runs.
@@ -194,7 +183,7 @@ pub struct ScatterPoint {
 }
 
 impl ScatterPoint {
-    pub fn said(&self) -> String {
+    fn said(&self) -> String {
         let (seconds, rate) = (text::seconds(self.seconds_to_target), text::rate(self.samples_per_second));
         t!(scatter_point, device = self.device, backend = self.backend, rate, seconds)
     }

@@ -56,18 +56,7 @@ fn shown(name: &str) -> String {
 }
 
 pub(crate) fn grouped(number: f64) -> String {
-    if number < 100.0 {
-        return format!("{number:.1}");
-    }
-    let digits = format!("{number:.0}");
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    if number < 100.0 { format!("{number:.1}") } else { view::text::grouped(&format!("{number:.0}"), ',') }
 }
 
 /// Returns the badge as a picture. It uses only attributes, so that a policy against styles does not affect it.
