@@ -8,31 +8,16 @@ use crate::report::group::{Group, PHASES, RunCost, SetupField, equal_but, labels
 use crate::report::lines::{Same, Sweep, SweepAxis};
 use crate::text;
 
-pub(super) const FASTEST: FindingRule = FindingRule {
-    title: "Fastest backend",
-    method: "Compares backends and devices that trained the same network with the same precision, batch size, learning \
-             rate and length. The highest throughput is the fastest only if the 95 % interval of its ratio to the next \
-             one is above 1. If the interval contains 1, the two are tied if it is between 0.9 and 1.11, and otherwise \
-             undecided. With one seed each, the interval is from the runs' windows; with several, it is Welch's \
-             interval of the means of logarithms. Every run needs counted windows, and a group needs five of them.",
-    find: |gathered| each_workload(gathered, find_fastest),
-};
+pub(super) const FASTEST: FindingRule =
+    FindingRule { title: "Fastest backend", find: |gathered| each_workload(gathered, find_fastest) };
 
 pub(super) const THREADS: FindingRule = FindingRule {
     title: "Threads",
-    method: "Compares groups that differ only in the number of threads. The speed-up is the ratio of throughputs to \
-             the fewest threads; its share of the ideal is the speed-up divided by the ratio of threads. It flattens \
-             at the first number of threads after which the next is tied, slower, or faster by less than 10 %.",
     find: |gathered| each_workload(gathered, |groups| along(groups, SweepAxis::Threads, compare_threads)),
 };
 
 pub(super) const DEVICES: FindingRule = FindingRule {
     title: "Devices",
-    method: "Compares groups that differ only in the number of devices that share each batch, or also in the batch \
-             size, so that the samples per device stay the same. The speed-up is the ratio of throughputs to the \
-             fewest devices; its share of the ideal is the speed-up divided by the ratio of devices. Communication is \
-             the share of the timed seconds from the end of the slowest device's work until all devices have the \
-             combined gradients.",
     find: |gathered| {
         each_workload(gathered, |groups| {
             [SweepAxis::Devices, SweepAxis::FedDevices].map(|axis| along(groups, axis, compare_devices)).concat()
@@ -42,9 +27,6 @@ pub(super) const DEVICES: FindingRule = FindingRule {
 
 pub(super) const INPUT: FindingRule = FindingRule {
     title: "Input",
-    method: "Compares groups that stream batches from the host with the group that differs only in its resident data \
-             set. The share of the step that waits for input is the share of the timed seconds in which the device was \
-             idle because its next batch was missing; without prefetch, it includes all gathering and uploading.",
     find: |gathered| {
         each_workload(gathered, |groups| {
             let streamed = groups.iter().filter(|group| group.input() != InputMode::Resident);
@@ -55,8 +37,6 @@ pub(super) const INPUT: FindingRule = FindingRule {
 
 pub(super) const LAYOUTS: FindingRule = FindingRule {
     title: "Layouts",
-    method: "Compares groups that differ only in the memory layout of images, NHWC (channels last) or NCHW (channels \
-             first), by the ratio of their throughputs, and by their accuracies, in pairs if their seeds are the same.",
     find: |gathered| {
         each_workload(gathered, |groups| {
             let pairs = groups.iter().flat_map(|base| groups.iter().map(move |other| (base, other)));
@@ -65,14 +45,8 @@ pub(super) const LAYOUTS: FindingRule = FindingRule {
     },
 };
 
-pub(super) const COLD_START: FindingRule = FindingRule {
-    title: "Cold start",
-    method: "A cold start is building, compiling, tuning and the first step; it excludes loading data, which does not \
-             depend on the backend. It is reported if it takes at least a tenth of the time until the last evaluation. \
-             For several runs it is the median; later runs of a process or machine may reuse kernels that an earlier \
-             one compiled.",
-    find: |gathered| each_workload(gathered, find_cold_start),
-};
+pub(super) const COLD_START: FindingRule =
+    FindingRule { title: "Cold start", find: |gathered| each_workload(gathered, find_cold_start) };
 
 /// Smallest speed-up from more threads that does not count as flat.
 const MIN_GAIN: f64 = 1.1;
