@@ -36,19 +36,16 @@ fn compare_batch_sizes(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Fi
     let learned = AccuracyDifference::of(base, other);
     let [small, large] = [*base, other].map(|group| group.settings().batch_size);
     let (times, interval) = (text::times(ratio.value), ratio.interval_text());
+    let lead = ratio.text(&format!("with batch {small}"));
     let speed = match ratio.contrast {
-        Contrast::Higher => {
-            format!("an epoch with batch {large} is {times} times as fast as with batch {small} ({interval})")
-        }
+        Contrast::Higher => format!("an epoch with batch {large} is {lead}"),
         Contrast::Tied => format!(
             "no batch size is faster than batch {small}; batch {large} is tied with it ({times} times, {interval})"
         ),
         Contrast::Lower => {
             format!("no batch size is faster than batch {small}; batch {large} is {times} times as fast ({interval})")
         }
-        Contrast::Undecided => {
-            format!("an epoch with batch {large} was {times} times as fast as with batch {small} ({interval})")
-        }
+        Contrast::Undecided => format!("an epoch with batch {large} was {lead}"),
     };
     let text = format!(
         "{}{}: {speed}{}.",

@@ -75,19 +75,6 @@ impl Kind {
     pub fn name(self) -> &'static str {
         ["caution", "difference", "tie", "undecided", "result", "published"][self as usize]
     }
-
-    pub(crate) fn meaning(self) -> &'static str {
-        match self {
-            Self::Caution => "A limitation to consider before using the results.",
-            Self::Difference => "More than chance explains.",
-            Self::Tie => "No more than chance explains, which is at most a tenth of the speed or 2 points of accuracy.",
-            Self::Undecided => {
-                "No more than chance explains, but chance explains more than that: measure more windows or seeds."
-            }
-            Self::Figure => "A result without a comparison.",
-            Self::Published => "A comparison with a published result from elsewhere.",
-        }
-    }
 }
 
 /// Sentence, with the numbers that support it.

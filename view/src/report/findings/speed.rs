@@ -71,7 +71,7 @@ fn find_fastest(groups: &[&Group<'_>]) -> Option<Finding> {
     let (first, second) = (set.first()?, set.get(1)?);
     let (name, labels) = (first.workload, labels(&set));
     let ratio = SpeedRatio::of(second, first)?;
-    let lead = format!("{} times as fast as {} ({})", text::times(ratio.value), labels[1], ratio.interval_text());
+    let lead = ratio.text(&labels[1]);
     let sentence = match ratio.contrast {
         Contrast::Higher => {
             format!("{name} trains fastest on {}: {}, {lead}.", labels[0], text::rate(rate(first)))
@@ -97,8 +97,8 @@ fn compare_threads(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
     let ratios = others.iter().filter_map(|(threads, group)| Some((*threads, SpeedRatio::of(base, group)?)));
     let (threads, best) = ratios.max_by(|one, other| one.1.value.total_cmp(&other.1.value))?;
     let name = |count: f64| text::counted(count, "thread");
-    let (most, least, times) = (name(threads), name(*fewest), text::times(best.value));
-    let interval = best.interval_text();
+    let (most, least) = (name(threads), name(*fewest));
+    let lead = best.text(&least);
     let sentence = match best.contrast {
         Contrast::Higher => {
             let of_ideal = text::whole_percent(best.value / (threads / fewest));
@@ -107,12 +107,12 @@ fn compare_threads(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
                 format!(". It flattens at {}: {} reach {gain} times its speed", name(from), name(to))
             });
             let flat = flat.unwrap_or_default();
-            format!("{most} are {times} times as fast as {least} ({interval}), {of_ideal} of the ideal{flat}")
+            format!("{most} are {lead}, {of_ideal} of the ideal{flat}")
         }
         Contrast::Tied | Contrast::Lower => {
-            format!("no number of threads is faster than {least} ({times} times with {most})")
+            format!("no number of threads is faster than {least} ({} times with {most})", text::times(best.value))
         }
-        Contrast::Undecided => format!("{most} were {times} times as fast as {least} ({interval})"),
+        Contrast::Undecided => format!("{most} were {lead}"),
     };
     let text = format!("{}: {sentence}.", subject(groups, base, &[SetupField::Threads]));
     let numbers = points.iter().map(|(threads, group)| metrics(&name(*threads), group));
@@ -147,12 +147,10 @@ fn compare_devices(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
     let logical =
         if is_software { ". They are logical devices of one software adapter and share its cores" } else { "" };
     let text = format!(
-        "{}: with {batch}, {} are {} times as fast as {} ({}){}, {} of the ideal{}{logical}.",
+        "{}: with {batch}, {} are {}{}, {} of the ideal{}{logical}.",
         subject(groups, base, axis.fields()),
         name(*most),
-        text::times(ratio.value),
-        name(*fewest),
-        ratio.interval_text(),
+        ratio.text(&name(*fewest)),
         ratio.chance_text(),
         text::whole_percent(ratio.value / (most / fewest)),
         communication.unwrap_or_default(),
@@ -167,10 +165,8 @@ fn compare_with_resident(groups: &[&Group<'_>], streamed: &Group<'_>) -> Option<
         |group: &&Group<'_>| group.input() == InputMode::Resident && group.equals_but(streamed, &[SetupField::Input]);
     let resident = groups.iter().copied().find(is_counterpart);
     let ratio = resident.and_then(|resident| SpeedRatio::of(resident, streamed));
-    let compared = ratio.map(|ratio| {
-        let (times, interval, likely) = (text::times(ratio.value), ratio.interval_text(), ratio.chance_text());
-        format!(", training is {times} times as fast as with the data set resident ({interval}){likely}")
-    });
+    let compared =
+        ratio.map(|ratio| format!(", training is {}{}", ratio.text("with the data set resident"), ratio.chance_text()));
     let text = format!(
         "{}: with input {}{}; {waiting} of the step waits for input.",
         subject(groups, streamed, &[SetupField::Input]),
@@ -192,12 +188,10 @@ fn compare_layouts(groups: &[&Group<'_>], base: &Group<'_>, other: &Group<'_>) -
     let name = |group: &Group<'_>| group.joined(&[SetupField::Layout], "");
     let learned = AccuracyDifference::of(base, other);
     let text = format!(
-        "{}: {} is {} times as fast as {} ({}){}{}.",
+        "{}: {} is {}{}{}.",
         subject(groups, base, &[SetupField::Layout]),
         name(other),
-        text::times(ratio.value),
-        name(base),
-        ratio.interval_text(),
+        ratio.text(&name(base)),
         ratio.chance_text(),
         learned.map(|learned| format!("; {}", learned.text())).unwrap_or_default(),
     );

@@ -149,7 +149,7 @@ fn method(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Section {
     let general = general.into_iter().filter(|(_, is_needed)| *is_needed);
     let rest = [
         ReportBlock::Heading("Kinds of findings"),
-        ReportBlock::Pairs(Kind::ALL.map(|kind| (kind.name(), kind.meaning().to_owned())).to_vec()),
+        ReportBlock::Pairs(Kind::ALL.map(|kind| (kind.name(), method_text(kind.name()).to_owned())).to_vec()),
         ReportBlock::Heading("Rules"),
         ReportBlock::Pairs(rules.collect()),
     ];
