@@ -251,14 +251,7 @@ pub fn points_csv(points: &[ScatterPoint]) -> String {
 }
 
 /// Styles of an exported image, which lacks the page's style sheet: a light background, for printing.
-const STYLE: &str = "svg{background:#fff;color:#14171f;font:13px system-ui,sans-serif}\
-    .line,.mark{stroke:currentcolor;fill:none}.line{stroke-width:2.5;stroke-linecap:round;stroke-linejoin:round}\
-    .mark{fill:currentcolor;stroke:#fff}.reach{fill:none}.grid{stroke:#dcdad2}.axis,.target{stroke:#868b96}\
-    .target{stroke-dasharray:2 5}line.published{stroke:#545b68;stroke-dasharray:6 4}\
-    line.reached{stroke:#b84a00;stroke-dasharray:3 3}.tick{fill:#545b68;font-size:12px}\
-    .label{fill:currentcolor;color:#545b68;font-weight:640}.ideal .line{stroke-width:1.25}\
-    .c0{color:#0067b1}.c1{color:#b84a00}.c2{color:#0b7a4b}.c3{color:#7a3e9d}.c4{color:#2742d6}\
-    .c5{color:#b3261e}.c6,.c7,.ideal{color:#545b68}";
+const STYLE: &str = include_str!("picture.css");
 
 /// Returns an SVG document as a file with styles.
 pub fn picture(svg: &str) -> String {

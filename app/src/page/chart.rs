@@ -10,7 +10,7 @@ use results::{CurvePoint, Evaluation};
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, ResizeObserver, ResizeObserverEntry};
 
-use super::parts::{listed, save};
+use super::parts::{listed, save, table};
 use crate::charts::{self, ChartContent, ScatterPoint, of_devices};
 use crate::live::Beside;
 use crate::platform::{self, RequestError};
@@ -205,34 +205,28 @@ fn chart_files(ChartFiles { title, head, rows, csv }: ChartFiles, svg: Make<Stri
     let said = RwSignal::new(String::new());
     // File names do not depend on the language.
     let file = words::in_english(|| title.text()).to_lowercase().replace(' ', "-");
-    let title = title.text();
     let save = move |ending: &str, kind: &str, text: &str| save(&format!("{file}.{ending}"), kind, text, said);
     let save_picture = save.clone();
     let picture = move |_| save_picture("svg", "image/svg+xml", &charts::picture(&untrack(|| svg())));
-    let table = move |_| save("csv", "text/csv;charset=utf-8", &untrack(|| csv()));
+    let save_csv = move |_| save("csv", "text/csv;charset=utf-8", &untrack(|| csv()));
     let line = |cells: Vec<String>| {
         let mut cells = cells.into_iter();
         let name = cells.next().map(|name| view! { <th scope="row">{name}</th> });
         view! { <tr>{name}{cells.map(|cell| view! { <td>{cell}</td> }).collect_view()}</tr> }
     };
     let rows = move || rows().into_iter().map(line).collect_view();
+    let heads = move || head.iter().map(|of| view! { <th scope="col">{*of}</th> }).collect_view();
+    let label = format!("{}: {}", t!(chart_data), title.text());
     view! {
         <details class="rates" on:toggle=move |_| open.update(|open| *open = !*open)>
-            <summary aria-label=format!("{}: {title}", t!(chart_data))>{t!(chart_data)}</summary>
+            <summary aria-label=label.clone()>{t!(chart_data)}</summary>
             <div class="row">
                 <button class="button small" type="button" on:click=picture>"SVG"</button>
-                <button class="button small" type="button" on:click=table>"CSV"</button>
+                <button class="button small" type="button" on:click=save_csv>"CSV"</button>
                 <span class="note" aria-live="polite">{said}</span>
             </div>
             <Show when=move || open.get()>
-                <div class="scroll data" role="region" aria-label=t!(common_scrollable, what = title) tabindex="0">
-                    <table aria-label=format!("{}: {title}", t!(chart_data))>
-                        <thead>
-                            <tr>{head.iter().map(|of| view! { <th scope="col">{*of}</th> }).collect_view()}</tr>
-                        </thead>
-                        <tbody>{rows.clone()}</tbody>
-                    </table>
-                </div>
+                {table("", label.clone(), heads(), view! { <tbody>{rows.clone()}</tbody> })}
             </Show>
         </details>
     }
