@@ -295,7 +295,8 @@ mod tests {
     #[test]
     fn devices_scale_strongly_and_weakly() {
         let made = |devices, batch, rate| MadeRun::new("caffe-mnist").devices(devices).batch_size(batch).rate(rate);
-        let all = found(&DEVICES, [made(1, 60, 1e4), made(2, 60, 1.2e4), made(2, 120, 1.8e4)]);
+        let all = found(&DEVICES, [made(1, 60, 1e4), made(2, 60, 1.2e4), made(2, 120, 1.8e4), made(4, 61, 1e4)]);
+        assert_eq!(all.len(), 2, "61 samples do not divide evenly");
         let parts = ["with batches of 60 divided, 2 devices are 1.20 times as fast as 1 device", "60 % of the ideal"];
         expect(&all, Kind::Difference, &parts);
         let parts =
