@@ -36,7 +36,7 @@ impl Report {
     pub fn of(input: &Input) -> Self {
         let gathered = input::GatheredRuns::of(input);
         let findings = findings::all(&gathered);
-        let html = html::page(&sections::document(&gathered, &findings));
+        let html = html::page(&input.title, &sections::lead(&gathered), &sections::all(&gathered, &findings));
         Self { findings, html }
     }
 }

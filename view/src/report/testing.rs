@@ -11,8 +11,7 @@ use results::{
 
 use crate::report::findings::{Finding, FindingRule, Kind};
 use crate::report::group::Group;
-use crate::report::input::GatheredRuns;
-use crate::report::input::{Input, ReportEntry, Study};
+use crate::report::input::{GatheredRuns, Input, ReportEntry, Study};
 
 const WINDOW_SECONDS: f64 = 1.5;
 const JITTER: f64 = 0.005;

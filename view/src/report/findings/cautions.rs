@@ -7,8 +7,7 @@ use results::summary::{MeasuredWorkload, has_learned};
 use results::{Correctness, Outcome, Warning};
 
 use crate::report::findings::{Finding, FindingRule, Kind};
-use crate::report::input::GatheredRuns;
-use crate::report::input::{Study, Trouble};
+use crate::report::input::{GatheredRuns, Study, Trouble};
 use crate::report::kernels::{OnDevice, reason, title};
 use crate::text::{counted, counted_entries, listed, plain, trimmed};
 

@@ -8,18 +8,16 @@ mod workload;
 use results::summary::MeasuredWorkload;
 use results::{Adapter, IN_COMPATIBILITY_MODE, Outcome, Provenance, Summary, WorkloadRecord};
 
-use crate::report::findings::{Finding, Kind};
-use crate::report::findings::{RULES, cautions};
+use crate::report::findings::{Finding, Kind, RULES, cautions};
 use crate::report::group::group_by_key;
-use crate::report::html::{Document, ReportBlock, Section};
-use crate::report::input::GatheredRuns;
-use crate::report::input::{ReportEntry, Trouble};
+use crate::report::html::{ReportBlock, Section};
+use crate::report::input::{GatheredRuns, ReportEntry, Trouble};
 use crate::report::kernels::suites;
 use crate::report::table::{ABSENT, Table, number, shown, words};
 use crate::table::{LocalRun, Sheet, local_columns};
 use crate::text;
 
-pub(crate) fn document(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Document {
+pub(crate) fn all(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Vec<Section> {
     let (cautions, found): (Vec<Finding>, Vec<Finding>) =
         findings.iter().cloned().partition(|found| found.kind == Kind::Caution);
     let mut sections = Vec::new();
@@ -38,11 +36,11 @@ pub(crate) fn document(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Doc
     sections.extend(machines(gathered));
     sections.push(method(gathered, findings));
     sections.extend(runs(gathered));
-    Document { title: gathered.input.title.clone(), lead: lead(gathered), sections }
+    sections
 }
 
 /// Returns the paragraphs before the sections.
-fn lead(gathered: &GatheredRuns<'_>) -> Vec<String> {
+pub(crate) fn lead(gathered: &GatheredRuns<'_>) -> Vec<String> {
     let names: Vec<String> = gathered.workloads().iter().map(|(name, _)| (*name).to_owned()).collect();
     let mut lead = Vec::new();
     for study in &gathered.input.studies {
