@@ -1,5 +1,6 @@
 //! A result as a badge: its text and its drawing.
 
+use maud::html;
 use results::api::Tier;
 use results::badge::Badge;
 use results::{Device, Outcome, WorkloadRecord, score_digits};
@@ -88,18 +89,7 @@ fn pixels(text: &str) -> usize {
 
 /// Escapes characters that could be taken for markup, between tags and in quoted attributes.
 pub(crate) fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            other => safe.push(other),
-        }
-    }
-    safe
+    html! { (text) }.into_string().replace('\'', "&#39;")
 }
 
 #[cfg(test)]
