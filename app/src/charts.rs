@@ -1,11 +1,12 @@
 //! Contents of charts, and their files.
 
-use results::summary::thin_curve;
+use results::api::{Distribution, RateBin, RunRow};
 use results::{CurvePoint, Evaluation, csv};
 use view::chart::{AxisQuantity, Extent, Guide, GuidePlace, Look, Plot, Point, Series, Strand};
 
 use crate::backend::title_of;
 use crate::live::Beside;
+use crate::side_by_side::{NamedCurve, curve, distinct};
 use crate::words::{PlainText, language, messages};
 use crate::{t, text};
 
@@ -14,25 +15,17 @@ pub struct ChartContent {
     /// Title and description for screen readers.
     pub label: String,
     /// Formats a value in the table.
-    pub value: fn(f64) -> String,
+    value: fn(f64) -> String,
 }
-
-/// Curve over training seconds, with its name.
-pub type NamedCurve = (String, Vec<(f64, f64)>);
 
 /// Returns an axis without a name, whose marks are in the page's language.
-pub fn axis(extent: Extent) -> AxisQuantity {
+fn axis(extent: Extent) -> AxisQuantity {
     AxisQuantity { text: |text| language().number(text), ..AxisQuantity::new("", extent) }
-}
-
-/// Returns the points of a training curve: training seconds and value.
-pub fn curve(points: &[CurvePoint], value: impl Fn(&CurvePoint) -> f64) -> Vec<(f64, f64)> {
-    thin_curve(points, usize::MAX).iter().map(|point| (point.training_seconds, value(point))).collect()
 }
 
 /// Creates a series from its name in files, its title on the page, its latest value, and its points.
 fn series(name: &str, title: &str, latest: String, look: Look, points: &[(f64, f64)]) -> Series {
-    let points = points.iter().copied().map(Point::from).collect();
+    let points = points.iter().map(|&(x, y)| Point::new(x, y)).collect();
     Series { latest, ..Series::new(title, look, vec![Strand::named(name, points)]) }
 }
 
@@ -44,7 +37,7 @@ impl ChartContent {
         Self {
             plot: Plot { height: 220.0, ..Plot::new(axis(Extent::ToLargest), y, series) },
             label: format!("{}. {description}", title.text()),
-            value: if is_share { text::percent } else { brief },
+            value: if is_share { text::percent } else { |value| language().number(&view::text::brief(value)) },
         }
     }
 
@@ -93,10 +86,10 @@ impl ChartContent {
             guides.push(Guide { class: "published", label, place: GuidePlace::Y(value) });
         }
         let reached = target.and_then(|target| Some((target, tested.iter().find(|point| point.1 >= target)?)));
-        guides.extend(reached.map(|(target, &point)| {
-            let (target, seconds) = (text::whole_percent(target), text::seconds(point.0));
+        guides.extend(reached.map(|(target, &(x, y))| {
+            let (target, seconds) = (text::whole_percent(target), text::seconds(x));
             let label = t!(chart_reached, target, seconds);
-            Guide { class: "reached", label, place: GuidePlace::Below(point.into()) }
+            Guide { class: "reached", label, place: GuidePlace::Below(Point::new(x, y)) }
         }));
         content
     }
@@ -124,24 +117,17 @@ impl ChartContent {
         Self::over_seconds(title, &description, all.collect(), is_share)
     }
 
-    /// Returns the strands, each with the title of its series.
-    fn strands(&self) -> impl Iterator<Item = (&str, &Strand)> {
-        let series = self.plot.series.iter();
-        series.flat_map(|series| series.strands.iter().map(|strand| (series.name.as_str(), strand)))
-    }
-
     /// Returns table rows: curve, seconds and value.
     pub fn rows(&self) -> Vec<Vec<String>> {
-        let points = self.strands().flat_map(|(title, strand)| strand.points.iter().map(move |point| (title, point)));
-        let row =
-            |(title, point): (&str, &Point)| vec![title.to_owned(), text::number(point.x, 2), (self.value)(point.y)];
-        points.map(row).collect()
+        let row = |name: &String, point: &Point| vec![name.clone(), text::number(point.x, 2), (self.value)(point.y)];
+        let row = &row;
+        self.plot.series.iter().flat_map(|of| of.points().map(move |point| row(&of.name, point))).collect()
     }
 
     /// Returns one CSV row per point: the curve's name, seconds of training, and the unrounded value.
     pub fn csv(&self, value: &str) -> String {
         let mut text = format!("curve,training_seconds,{}\n", csv::cell(&value.to_lowercase().replace(' ', "_")));
-        for (_, Strand { name, points, .. }) in self.strands() {
+        for Strand { name, points, .. } in self.plot.series.iter().flat_map(|series| &series.strands) {
             for Point { x, y, .. } in points {
                 text.push_str(&format!("{},{x},{y}\n", csv::cell(name)));
             }
@@ -154,19 +140,118 @@ fn tenths(share: f64) -> String {
     text::number(share * 100.0, 1) + " %"
 }
 
-fn brief(value: f64) -> String {
-    language().number(&view::text::brief(value))
+/// Histogram of the throughput of proven runs, with a run's own marked; `None` without runs.
+pub fn histogram(distribution: &Distribution, own: f64) -> Option<ChartContent> {
+    let bins = &distribution.bins;
+    bins.first().filter(|slowest| slowest.from > 0.0 && own > 0.0)?;
+    let column = |bin: &RateBin| Point { x: bin.from, y: bin.runs as f64, range: Some((bin.from, bin.to)) };
+    let (own_bins, others): (Vec<&RateBin>, Vec<&RateBin>) =
+        bins.iter().partition(|bin| (bin.from..bin.to).contains(&own));
+    let series = |class, bins: Vec<&RateBin>| {
+        Series::new("", Look::Columns(class), vec![Strand::of(bins.into_iter().map(column).collect())])
+    };
+    // The highest column fills the plot. The vertical axis counts runs, so its marks are whole numbers.
+    let most = bins.iter().map(|bin| bin.runs).max().unwrap_or(0);
+    let counts = axis(Extent::ToLargest).marked([0, most / 2, most].map(|runs| runs as f64).to_vec());
+    let plot = Plot::new(axis(Extent::Ratios), counts, vec![series("others", others), series("own", own_bins)]);
+    let guide = Guide { class: "own", label: t!(standing_this_run).to_owned(), place: GuidePlace::X(own) };
+    let plot = Plot { guides: vec![guide], height: 190.0, ..plot };
+    Some(ChartContent { plot, label: describe_distribution(distribution, own), value: text::rate })
+}
+
+fn describe_distribution(distribution: &Distribution, own: f64) -> String {
+    let bins = &distribution.bins;
+    let (Some(first), Some(last)) = (bins.first(), bins.last()) else { return String::new() };
+    let fullest = bins.iter().rev().max_by_key(|bin| bin.runs).unwrap_or(first);
+    let [low, high, from, to, own] = [first.from, last.to, fullest.from, fullest.to, own].map(text::rate);
+    t!(standing_described, runs = of_devices(distribution), low, high, fullest = fullest.runs, from, to, own)
+}
+
+/// Formats the sample size, such as `1,204 proven runs on 40 devices`.
+pub fn of_devices(distribution: &Distribution) -> String {
+    let Distribution { runs, devices, .. } = distribution;
+    format!("{} {}", t!(common_proven_runs, number = *runs), t!(common_on_devices, number = *devices))
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScatterPoint {
+    pub run_id: String,
+    pub device: String,
+    pub backend: String,
+    pub seconds_to_target: f64,
+    pub samples_per_second: f64,
+}
+
+impl ScatterPoint {
+    fn said(&self) -> String {
+        let (seconds, rate) = (text::seconds(self.seconds_to_target), text::rate(self.samples_per_second));
+        t!(scatter_point, device = self.device, backend = self.backend, rate, seconds)
+    }
+
+    pub fn cells(&self) -> Vec<String> {
+        let (seconds, rate) = (text::seconds(self.seconds_to_target), text::rate(self.samples_per_second));
+        vec![self.device.clone(), self.backend.clone(), seconds, rate]
+    }
+}
+
+/// Returns the points, and the number of results without one because a metric is missing.
+pub fn points(rows: &[RunRow]) -> (Vec<ScatterPoint>, usize) {
+    let point = |row: &RunRow| {
+        let positive = |value: Option<f64>| value.filter(|value| *value > 0.0);
+        Some(ScatterPoint {
+            run_id: row.run_id.clone(),
+            device: text::device_name(&row.adapter, row.claimed_name.as_deref()),
+            backend: row.backend.clone(),
+            seconds_to_target: positive(row.summary.seconds_to_target)?,
+            samples_per_second: positive(row.summary.samples_per_second)?,
+        })
+    };
+    let points: Vec<ScatterPoint> = rows.iter().filter_map(point).collect();
+    let without = rows.len() - points.len();
+    (points, without)
+}
+
+/// Scatter plot of time to accuracy from left to right, and throughput upwards; `None` for too few points. The axes are
+/// logarithmic, because a phone and a server differ by a factor of thousands.
+pub fn scatter(points: &[ScatterPoint]) -> Option<ChartContent> {
+    let strand = |of: &&ScatterPoint| Strand {
+        link: Some(format!("/runs/{}", of.run_id)),
+        ..Strand::named(&of.said(), vec![Point::new(of.seconds_to_target, of.samples_per_second)])
+    };
+    let series =
+        distinct(points.iter().map(|point| &point.backend)).into_iter().enumerate().map(|(number, backend)| {
+            let of_backend = points.iter().filter(|point| point.backend == *backend);
+            Series::new(backend, Look::Marks(number), of_backend.map(|of| strand(&of)).collect())
+        });
+    let times = AxisQuantity { text: |text| language().number(text) + " s", ..axis(Extent::Ratios) };
+    let plot = Plot { height: 300.0, ..Plot::new(times, axis(Extent::Ratios), series.collect()) };
+    let label = format!("{}. {}", t!(scatter_title), describe_points(points));
+    // A single point shows no more than the table.
+    (points.len() > 1).then_some(ChartContent { plot, label, value: text::rate })
+}
+
+fn describe_points(points: &[ScatterPoint]) -> String {
+    let fastest = points.iter().max_by(|a, b| a.samples_per_second.total_cmp(&b.samples_per_second));
+    let soonest = points.iter().min_by(|a, b| a.seconds_to_target.total_cmp(&b.seconds_to_target));
+    match (fastest, soonest) {
+        (Some(fastest), Some(soonest)) => {
+            t!(scatter_described, number = points.len() as u64, fastest = fastest.said(), soonest = soonest.said())
+        }
+        _ => String::new(),
+    }
+}
+
+pub fn points_csv(points: &[ScatterPoint]) -> String {
+    let mut text = "run_id,device,backend,seconds_to_target,samples_per_second\n".to_owned();
+    for of in points {
+        let [run_id, device, backend] = [&of.run_id, &of.device, &of.backend].map(|text| csv::cell(text));
+        text += &format!("{run_id},{device},{backend},{},{}\n", of.seconds_to_target, of.samples_per_second);
+    }
+    text
 }
 
 /// Styles of an exported image, which lacks the page's style sheet: a light background, for printing.
-const STYLE: &str = "svg{background:#fff;color:#14171f;font:13px system-ui,sans-serif}\
-    .line,.mark{stroke:currentcolor;fill:none}.line{stroke-width:2.5;stroke-linecap:round;stroke-linejoin:round}\
-    .mark{fill:currentcolor;stroke:#fff}.reach{fill:none}.grid{stroke:#dcdad2}.axis,.target{stroke:#868b96}\
-    .target{stroke-dasharray:2 5}line.published{stroke:#545b68;stroke-dasharray:6 4}\
-    line.reached{stroke:#b84a00;stroke-dasharray:3 3}.tick{fill:#545b68;font-size:12px}\
-    .label{fill:currentcolor;color:#545b68;font-weight:640}.ideal .line{stroke-width:1.25}\
-    .c0{color:#0067b1}.c1{color:#b84a00}.c2{color:#0b7a4b}.c3{color:#7a3e9d}.c4{color:#2742d6}\
-    .c5{color:#b3261e}.c6,.c7,.ideal{color:#545b68}";
+const STYLE: &str = include_str!("picture.css");
 
 /// Returns an SVG document as a file with styles.
 pub fn picture(svg: &str) -> String {
@@ -175,7 +260,10 @@ pub fn picture(svg: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use results::api::Tier;
+    use results::{Adapter, ClientKind, DeviceKind, Precision, Suite, Summary};
+
     use super::*;
 
     #[test]
@@ -204,5 +292,76 @@ mod tests {
         let picture = picture(&ChartContent::rate(&[(1.0, 5.0)]).plot.svg(480.0, "1 > 0"));
         assert!(picture.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"1 &gt; 0\""));
         assert!(picture.contains("\"><style>svg{") && picture.ends_with("</svg>"), "{picture}");
+    }
+
+    const BINS: [RateBin; 3] = [
+        RateBin { from: 100.0, to: 105.0, runs: 2 },
+        RateBin { from: 200.0, to: 210.0, runs: 8 },
+        RateBin { from: 1000.0, to: 1050.0, runs: 1 },
+    ];
+
+    #[test]
+    fn describes_distribution_for_screen_readers() {
+        let suite = Suite { name: "quick".to_owned(), version: 1 };
+        let of = |bins: &[RateBin]| Distribution {
+            suite: suite.clone(),
+            workload: "caffe-mnist".to_owned(),
+            runs: 11,
+            devices: 1,
+            bins: bins.to_vec(),
+        };
+        assert_eq!(
+            describe_distribution(&of(&BINS), 204.0),
+            "11 proven runs on 1 device between 100.0 and 1050 samples per second. The largest group (8) is between \
+             200.0 and 210.0 samples per second. This run: 204.0."
+        );
+        assert!(histogram(&of(&[]), 204.0).is_none());
+        let drawn = histogram(&of(&BINS), 204.0).unwrap().plot.svg(400.0, "");
+        assert_eq!(
+            (drawn.matches("<rect").count(), drawn.matches("<g class=\"own\"><rect").count()),
+            (3, 1),
+            "{drawn}"
+        );
+    }
+
+    pub(crate) fn row(run_id: &str, device: &str, rate: Option<f64>, seconds: Option<f64>) -> RunRow {
+        RunRow {
+            run_id: run_id.to_owned(),
+            workload: "caffe-mnist".to_owned(),
+            backend: "wgsl".to_owned(),
+            adapter: Adapter { name: device.to_owned(), kind: DeviceKind::Discrete, ..Adapter::default() },
+            claimed_name: None,
+            client_kind: ClientKind::Native,
+            client: "native-runner 0.1.0".to_owned(),
+            operating_system: "Linux".to_owned(),
+            batch_size: 64,
+            precision: Precision::F32,
+            tier: Tier::Proven,
+            standard: true,
+            ranked: true,
+            submitted_unix_seconds: 0.0,
+            summary: Summary { samples_per_second: rate, seconds_to_target: seconds, ..Summary::default() },
+        }
+    }
+
+    #[test]
+    fn plots_only_results_with_both_metrics() {
+        let rows = [
+            row("a", "Example 1", Some(900.0), Some(30.0)),
+            row("b", "Example, 2", Some(90_000.0), Some(0.5)),
+            row("c", "Example 3", Some(5.0), None),
+            row("d", "Example 4", None, Some(0.0)),
+        ];
+        let (points, without) = points(&rows);
+        assert_eq!((points.len(), without), (2, 2));
+        assert!(points[0].said().starts_with("Example 1, wgsl: 900"), "{}", points[0].said());
+        let table = points_csv(&points);
+        assert!(table.ends_with("a,Example 1,wgsl,30,900\nb,\"Example, 2\",wgsl,0.5,90000\n"), "{table}");
+        assert!(describe_points(&points).contains("The soonest: Example, 2"), "{}", describe_points(&points));
+        let drawn = scatter(&points).unwrap().plot.svg(400.0, "");
+        assert!(
+            drawn.contains("<g class=\"c0\"><a class=\"point\" href=\"/runs/a\" aria-label=\"Example 1, wgsl: 900")
+        );
+        assert!(scatter(&points[..1]).is_none(), "one point is no picture");
     }
 }

@@ -393,8 +393,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::charts::tests::row;
     use crate::options::RunOptions;
-    use crate::plots::tests::row;
 
     /// Filters with the last value of every list.
     fn all() -> Filters {

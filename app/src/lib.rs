@@ -23,7 +23,6 @@ pub mod own_runs;
 mod page;
 #[cfg(target_arch = "wasm32")]
 mod platform;
-pub mod plots;
 pub mod published;
 pub mod route;
 pub mod side_by_side;

@@ -3,11 +3,11 @@
 use results::api::SideVerdict;
 use results::comparison::{Comparison, Figures, Lead, Refused, Row, RowOutcome, Timing, lead};
 use results::estimate::{Estimate, Interval};
-use results::{RunRecord, WorkloadRecord, csv};
+use results::summary::thin_curve;
+use results::{CurvePoint, RunRecord, WorkloadRecord, csv};
 use serde::Serialize;
 
 use crate::backend::title;
-use crate::charts::NamedCurve;
 use crate::words::{self, PlainText, messages};
 use crate::{json, t, text};
 
@@ -164,6 +164,14 @@ pub fn remark(outcome: &RowOutcome) -> Option<String> {
 pub fn quoted(refused: &[Refused]) -> Vec<Refused> {
     let quoted = |of: &Refused| Refused { reason: t!(comparison_untrained, reason = of.reason), ..of.clone() };
     refused.iter().map(quoted).collect()
+}
+
+/// Curve over training seconds, with its name.
+pub type NamedCurve = (String, Vec<(f64, f64)>);
+
+/// Returns the points of a training curve: training seconds and value.
+pub fn curve(points: &[CurvePoint], value: impl Fn(&CurvePoint) -> f64) -> Vec<(f64, f64)> {
+    thin_curve(points, usize::MAX).iter().map(|point| (point.training_seconds, value(point))).collect()
 }
 
 /// Returns a curve per backend, from its first seed.

@@ -176,7 +176,7 @@ mod tests {
     use results::{ClientKind, Precision, Suite};
 
     use super::*;
-    use crate::plots::tests::row;
+    use crate::charts::tests::row;
 
     fn line(device: &str, place: u64, submitters: u64, seconds_to_target: Option<f64>) -> StandingsPlace {
         let median = 1000.0 / place as f64;

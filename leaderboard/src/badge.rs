@@ -1,5 +1,6 @@
 //! A result as a badge: its text and its drawing.
 
+use maud::html;
 use results::api::Tier;
 use results::badge::Badge;
 use results::{Device, Outcome, WorkloadRecord, score_digits};
@@ -56,18 +57,7 @@ fn shown(name: &str) -> String {
 }
 
 pub(crate) fn grouped(number: f64) -> String {
-    if number < 100.0 {
-        return format!("{number:.1}");
-    }
-    let digits = format!("{number:.0}");
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    if number < 100.0 { format!("{number:.1}") } else { view::text::grouped(&format!("{number:.0}"), ',') }
 }
 
 /// Returns the badge as a picture. It uses only attributes, so that a policy against styles does not affect it.
@@ -99,18 +89,7 @@ fn pixels(text: &str) -> usize {
 
 /// Escapes characters that could be taken for markup, between tags and in quoted attributes.
 pub(crate) fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            other => safe.push(other),
-        }
-    }
-    safe
+    html! { (text) }.into_string().replace('\'', "&#39;")
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use walkdir::WalkDir;
 const TRUNK: &str = "0.21.14";
 /// Versions that support `Trunk.toml`.
 const SUITABLE_TRUNK: &str = "trunk 0.21.";
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 16] = [
     ".cargo/config.toml",
     "Cargo.lock",
     "Cargo.toml",
@@ -26,6 +26,9 @@ const SOURCES: [&str; 13] = [
     "results/src",
     "rust-toolchain.toml",
     "shaders",
+    "view/Cargo.toml",
+    "view/src/chart",
+    "view/src/text.rs",
 ];
 
 pub(crate) fn folder(top: &Path) -> PathBuf {

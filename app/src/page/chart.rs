@@ -4,13 +4,18 @@ use std::sync::Arc;
 
 use leptos::html;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
+use results::api::{Distribution, DistributionQuery, RunRow};
 use results::{CurvePoint, Evaluation};
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, ResizeObserver, ResizeObserverEntry};
 
-use super::parts::save;
-use crate::charts::{self, ChartContent, NamedCurve};
+use super::parts::{listed, save, table};
+use crate::charts::{self, ChartContent, ScatterPoint, of_devices};
 use crate::live::Beside;
+use crate::platform::{self, RequestError};
+use crate::route::with_query;
+use crate::side_by_side::NamedCurve;
 use crate::t;
 use crate::words::{self, PlainText, messages};
 
@@ -18,7 +23,7 @@ use crate::words::{self, PlainText, messages};
 const FIRST_WIDTH: f64 = 480.0;
 
 /// Function that makes a part of a chart on demand.
-pub(super) type Make<T> = Arc<dyn Fn() -> T + Send + Sync>;
+type Make<T> = Arc<dyn Fn() -> T + Send + Sync>;
 
 pub(super) fn loss_chart(training: Signal<Vec<CurvePoint>>, files: bool) -> impl IntoView {
     let content = move || training.with(|training| ChartContent::loss(training));
@@ -61,9 +66,65 @@ fn curves(title: PlainText, content: Make<ChartContent>, files: bool) -> impl In
     figure(caption, Arc::new(move || Some(content())), None, files)
 }
 
+/// Histogram of the throughput of proven runs, with a run's own marked; loaded when opened.
+pub(super) fn rates_of_others(title: &str, query: DistributionQuery, own: f64) -> impl IntoView + use<> {
+    let loaded = RwSignal::new(None::<Result<Distribution, RequestError>>);
+    let asked = StoredValue::new(false);
+    let open = move |_| {
+        if asked.get_value() {
+            return;
+        }
+        asked.set_value(true);
+        let address = with_query("/api/v1/distribution", &query);
+        spawn_local(async move {
+            let answer = platform::get(&address).await;
+            // If the request failed, opening the histogram again retries it.
+            asked.try_update_value(|asked| *asked = answer.is_ok());
+            drop(loaded.try_set(Some(answer)));
+        });
+    };
+    view! {
+        <details class="rates" on:toggle=open>
+            <summary aria-label=format!("{}: {title}", t!(standing_rates))>{t!(standing_rates)}</summary>
+            {listed(loaded, move |distribution| {
+                let caption = view! { {of_devices(&distribution)}" "<small>{t!(standing_bins)}</small> };
+                let content = Arc::new(move || charts::histogram(&distribution, own));
+                figure(caption, content, None, None).into_any()
+            })}
+        </details>
+    }
+}
+
+/// Scatter plot of the listed results, if enough of them have both metrics.
+pub(super) fn scatter(rows: &[RunRow]) -> Option<impl IntoView + use<>> {
+    let (points, without) = charts::points(rows);
+    charts::scatter(&points)?;
+    let left_out = (without > 0).then(|| t!(scatter_left_out, number = without as u64));
+    Some(view! {
+        <details class="rates" data-part="scatter">
+            <summary>{t!(scatter_title)}</summary>
+            {left_out.map(|sentence| view! { <p class="note">{sentence}</p> })}
+            {scatter_figure(points)}
+        </details>
+    })
+}
+
+fn scatter_figure(points: Vec<ScatterPoint>) -> impl IntoView {
+    let points = Arc::new(points);
+    let (lines, csv) = (points.clone(), points.clone());
+    let files = ChartFiles {
+        title: messages::scatter_title,
+        head: vec![t!(leaderboard_device), t!(common_backend), t!(metric_seconds_to_target), t!(common_rate)],
+        rows: Arc::new(move || lines.iter().map(ScatterPoint::cells).collect()),
+        csv: Arc::new(move || charts::points_csv(&csv)),
+    };
+    let caption = view! { {t!(common_rate)}" "<small>{t!(scatter_over)}</small> };
+    figure(caption, Arc::new(move || charts::scatter(&points)), Some(t!(scatter_hint)), Some(files))
+}
+
 /// Figure that is drawn again when the content or the width changes. A hint is replaced by the name of the link that
 /// the pointer or the keyboard reaches.
-pub(super) fn figure(
+fn figure(
     caption: impl IntoView,
     content: Make<Option<ChartContent>>,
     hint: Option<&'static str>,
@@ -131,11 +192,11 @@ fn measured_width(place: NodeRef<html::Div>) -> ReadSignal<f64> {
 }
 
 /// Table and CSV of a chart. The first cell of each row is the heading.
-pub(super) struct ChartFiles {
-    pub(super) title: PlainText,
-    pub(super) head: Vec<&'static str>,
-    pub(super) rows: Make<Vec<Vec<String>>>,
-    pub(super) csv: Make<String>,
+struct ChartFiles {
+    title: PlainText,
+    head: Vec<&'static str>,
+    rows: Make<Vec<Vec<String>>>,
+    csv: Make<String>,
 }
 
 fn chart_files(ChartFiles { title, head, rows, csv }: ChartFiles, svg: Make<String>) -> impl IntoView {
@@ -144,34 +205,28 @@ fn chart_files(ChartFiles { title, head, rows, csv }: ChartFiles, svg: Make<Stri
     let said = RwSignal::new(String::new());
     // File names do not depend on the language.
     let file = words::in_english(|| title.text()).to_lowercase().replace(' ', "-");
-    let title = title.text();
     let save = move |ending: &str, kind: &str, text: &str| save(&format!("{file}.{ending}"), kind, text, said);
     let save_picture = save.clone();
     let picture = move |_| save_picture("svg", "image/svg+xml", &charts::picture(&untrack(|| svg())));
-    let table = move |_| save("csv", "text/csv;charset=utf-8", &untrack(|| csv()));
+    let save_csv = move |_| save("csv", "text/csv;charset=utf-8", &untrack(|| csv()));
     let line = |cells: Vec<String>| {
         let mut cells = cells.into_iter();
         let name = cells.next().map(|name| view! { <th scope="row">{name}</th> });
         view! { <tr>{name}{cells.map(|cell| view! { <td>{cell}</td> }).collect_view()}</tr> }
     };
     let rows = move || rows().into_iter().map(line).collect_view();
+    let heads = move || head.iter().map(|of| view! { <th scope="col">{*of}</th> }).collect_view();
+    let label = format!("{}: {}", t!(chart_data), title.text());
     view! {
         <details class="rates" on:toggle=move |_| open.update(|open| *open = !*open)>
-            <summary aria-label=format!("{}: {title}", t!(chart_data))>{t!(chart_data)}</summary>
+            <summary aria-label=label.clone()>{t!(chart_data)}</summary>
             <div class="row">
                 <button class="button small" type="button" on:click=picture>"SVG"</button>
-                <button class="button small" type="button" on:click=table>"CSV"</button>
+                <button class="button small" type="button" on:click=save_csv>"CSV"</button>
                 <span class="note" aria-live="polite">{said}</span>
             </div>
             <Show when=move || open.get()>
-                <div class="scroll data" role="region" aria-label=t!(common_scrollable, what = title) tabindex="0">
-                    <table aria-label=format!("{}: {title}", t!(chart_data))>
-                        <thead>
-                            <tr>{head.iter().map(|of| view! { <th scope="col">{*of}</th> }).collect_view()}</tr>
-                        </thead>
-                        <tbody>{rows.clone()}</tbody>
-                    </table>
-                </div>
+                {table("", label.clone(), heads(), view! { <tbody>{rows.clone()}</tbody> })}
             </Show>
         </details>
     }

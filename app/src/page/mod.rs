@@ -13,7 +13,6 @@ mod leaderboard;
 mod moderation;
 mod parts;
 mod places;
-mod plots;
 mod report;
 mod result;
 mod run;

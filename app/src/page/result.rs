@@ -7,9 +7,9 @@ use leptos::task::spawn_local;
 use results::api::{Note, RunStanding, StoredRun, Tier, Verdict, WorkloadStanding};
 use results::{Outcome, RunRecord};
 
+use super::chart::rates_of_others;
 use super::language::kept;
 use super::parts::{answered, copy, exact_json, listed, load_kept, load_latest, notice, refusal, report_copy};
-use super::plots::rates_of_others;
 use super::report::{caveats, overview, particulars};
 use super::side_by_side::compare_with;
 use crate::route::StoredKind;

@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{ListRuns, RunList, RunRow, RunSort};
 
+use super::chart::scatter;
 use super::parts::{LINK, explain, linked, listed, select, table};
-use super::plots::scatter;
 use crate::filters::{COLUMNS, DEVICE, Filters, LISTS_OF_RUNS, List, RunColumn, SINCE, TableCell, UNTIL, order};
 use crate::platform::{self, RequestError};
 use crate::route::with_query;

@@ -181,15 +181,7 @@ impl PageLanguage {
     }
 
     pub fn grouped(self, number: u64) -> String {
-        let digits = number.to_string();
-        let mut text = String::new();
-        for (place, digit) in digits.chars().enumerate() {
-            if place > 0 && (digits.len() - place).is_multiple_of(3) {
-                text.push(if self == Self::English { ',' } else { '.' });
-            }
-            text.push(digit);
-        }
-        text
+        view::text::grouped(&number.to_string(), if self == Self::English { ',' } else { '.' })
     }
 
     /// Formats a day, such as `21 Nov 2026` or `21.11.2026`.

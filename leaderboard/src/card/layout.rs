@@ -1,8 +1,9 @@
 //! Layout of a card.
 
+use maud::{PreEscaped, html};
 use results::score_digits;
 
-use super::pen::{Area, BOX, Letters, Pen, Style, Weight, path};
+use super::pen::{Area, BOX, LOGO, Letters, Pen, Style, Weight, path};
 use super::words::{Card, CardFigures, CardWorkload, ShownDevice};
 use crate::badge::colour;
 
@@ -28,16 +29,16 @@ const PANELS_END: f32 = 566.0;
 
 /// Returns the card as SVG. Letters that the font lacks are drawn as boxes, and the foot says so.
 pub(super) fn svg(card: &Card, letters: Letters) -> String {
-    let mut pen = Pen::new(letters, SIZE, &format!("{}: {}", card.title(), card.description()));
+    let mut pen = Pen::new(letters);
     pen.area(Area { x: 0.0, y: 0.0, width: 1200.0, height: 630.0 }, 0.0, GROUND, None);
-    pen.logo(MARGIN, 40.0, 44.0);
+    pen.put(html! { g transform=(format!("translate({MARGIN} 40) scale(1.375)")) { (PreEscaped(LOGO)) } });
     pen.text(MARGIN + 58.0, 72.0, Style::new(30.0, INK).bold(), "Gradmark");
     tier(&mut pen, card);
     let top = head(&mut pen, card);
     let panels = Area { x: MARGIN, y: top, width: WIDTH, height: PANELS_END - top };
     draw_panels(&mut pen, panels, &card.workloads);
     foot(&mut pen, card);
-    pen.finish()
+    pen.finish(SIZE, &format!("{}: {}", card.title(), card.description()))
 }
 
 fn tier(pen: &mut Pen, card: &Card) {

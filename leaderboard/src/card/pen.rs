@@ -1,11 +1,8 @@
 //! SVG output: shapes, and text with the same width in every font as in ours.
 
-use std::fmt::Write;
-
+use maud::{Markup, PreEscaped, html};
 use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, MetadataProvider};
-
-use crate::badge::escaped;
 
 /// Our font comes first. In other fonts, text is stretched to the same width.
 const FAMILIES: &str = "Inter,system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif";
@@ -63,20 +60,15 @@ impl Area {
 }
 
 pub(super) struct Pen {
-    svg: String,
     letters: Letters,
+    elements: String,
     /// True if a letter was drawn as a box.
     pub(super) boxed: bool,
 }
 
 impl Pen {
-    pub(super) fn new(letters: Letters, (width, height): (u32, u32), title: &str) -> Self {
-        let title = escaped(title);
-        let svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-             role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>\n<g font-family=\"{FAMILIES}\">\n"
-        );
-        Self { svg, letters, boxed: false }
+    pub(super) fn new(letters: Letters) -> Self {
+        Self { letters, elements: String::new(), boxed: false }
     }
 
     /// Returns a text as it will be drawn.
@@ -92,62 +84,61 @@ impl Pen {
     pub(super) fn text(&mut self, x: f32, y: f32, style: Style, text: &str) {
         let text = self.drawable(text);
         let Style { size, weight, colour, is_right } = style;
-        let anchor = if is_right { " text-anchor=\"end\"" } else { "" };
         // The width of letters that our font lacks is unknown.
-        let length = if has_all(&text) {
-            format!(" textLength=\"{:.1}\" lengthAdjust=\"spacingAndGlyphs\"", weight.width(&text, size))
-        } else {
-            String::new()
-        };
-        let (weight, text) = (weight as u16, escaped(&text));
-        self.write(format_args!(
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" font-weight=\"{weight}\" fill=\"{colour}\"{anchor}{length}>{text}</text>"
-        ));
+        let length = has_all(&text).then(|| n(weight.width(&text, size)));
+        let adjust = length.as_ref().map(|_| "spacingAndGlyphs");
+        self.put(html! {
+            text x=(n(x)) y=(n(y)) font-size=(size) font-weight=(weight as u16) fill=(colour)
+                text-anchor=[is_right.then_some("end")] textLength=[length] lengthAdjust=[adjust] { (text) }
+        });
     }
 
     /// Draws a rectangle. An edge is a stroke of 1.5 pixels.
     pub(super) fn area(&mut self, area: Area, radius: f32, fill: &str, edge: Option<&str>) {
-        let edge = edge.map(|edge| format!(" stroke=\"{edge}\" stroke-width=\"1.5\"")).unwrap_or_default();
         let Area { x, y, width, height } = area;
-        self.write(format_args!(
-            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"{radius:.1}\" fill=\"{fill}\"{edge}/>"
-        ));
+        self.put(html! {
+            rect x=(n(x)) y=(n(y)) width=(n(width)) height=(n(height)) rx=(n(radius)) fill=(fill)
+                stroke=[edge] stroke-width=[edge.map(|_| "1.5")] {}
+        });
     }
 
     pub(super) fn dot(&mut self, (x, y): (f32, f32), radius: f32, fill: &str) {
-        self.write(format_args!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{fill}\"/>"));
+        self.put(html! { circle cx=(n(x)) cy=(n(y)) r=(n(radius)) fill=(fill) {} });
     }
 
     pub(super) fn line(&mut self, points: &[(f32, f32)], width: f32, colour: &str) {
-        let path = path(points);
-        self.write(format_args!(
-            "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\" stroke-linecap=\"round\" \
-             stroke-linejoin=\"round\"/>"
-        ));
+        self.put(html! {
+            path d=(path(points)) fill="none" stroke=(colour) stroke-width=(width) stroke-linecap="round"
+                stroke-linejoin="round" {}
+        });
     }
 
     pub(super) fn below(&mut self, points: &[(f32, f32)], floor: f32, fill: &str) {
         let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
-        let path = path(points);
-        self.write(format_args!(
-            "<path d=\"{path}L{:.1} {floor:.1}L{:.1} {floor:.1}Z\" fill=\"{fill}\"/>",
-            last.0, first.0
-        ));
+        let outline = [points, &[(last.0, floor), (first.0, floor)]].concat();
+        self.put(html! { path d={ (path(&outline)) "Z" } fill=(fill) {} });
     }
 
-    pub(super) fn logo(&mut self, x: f32, y: f32, side: f32) {
-        let scale = side / 32.0;
-        self.write(format_args!("<g transform=\"translate({x} {y}) scale({scale})\">{LOGO}</g>"));
+    pub(super) fn put(&mut self, element: Markup) {
+        self.elements += &element.into_string();
     }
 
-    pub(super) fn finish(mut self) -> String {
-        self.svg.push_str("</g>\n</svg>\n");
-        self.svg
+    /// Returns the SVG document of this size.
+    pub(super) fn finish(self, (width, height): (u32, u32), title: &str) -> String {
+        let view_box = format!("0 0 {width} {height}");
+        html! {
+            svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height) viewBox=(view_box) role="img" aria-label=(title) {
+                title { (title) }
+                g font-family=(FAMILIES) { (PreEscaped(self.elements)) }
+            }
+        }
+        .into_string()
     }
+}
 
-    fn write(&mut self, element: std::fmt::Arguments<'_>) {
-        writeln!(self.svg, "{element}").expect("a string takes everything");
-    }
+/// Formats a coordinate with one decimal.
+fn n(value: f32) -> String {
+    format!("{value:.1}")
 }
 
 pub(super) fn path(points: &[(f32, f32)]) -> String {

@@ -35,17 +35,16 @@ pub(crate) fn report(arguments: &ReportArgs) -> Result<(), Failure> {
     }
     let input = input(&arguments.paths, arguments.title.as_deref())?;
     let report = Report::of(&input);
-    let html = report.html();
-    target.write(&html)?;
+    target.write(&report.html)?;
     let screen = JsonTarget::screen_beside(Some(&target));
     screen.line(&screen.bold(&input.title))?;
     screen.line("")?;
-    for finding in report.findings() {
+    for finding in &report.findings {
         show(finding, screen)?;
     }
     if let JsonTarget::File(path) = &target {
         screen.line("")?;
-        screen.prose("", &format!("Written to {} ({} kB).", path.display(), html.len().div_ceil(1000)), 0)?;
+        screen.prose("", &format!("Written to {} ({} kB).", path.display(), report.html.len().div_ceil(1000)), 0)?;
     }
     Ok(())
 }

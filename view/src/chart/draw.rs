@@ -318,7 +318,7 @@ mod tests {
     use crate::chart::{AxisQuantity, Extent};
 
     fn example(points: &[(f64, f64)]) -> Plot {
-        let strand = Strand::of(points.iter().copied().map(Point::from).collect());
+        let strand = Strand::of(points.iter().map(|&(x, y)| Point::new(x, y)).collect());
         let axis = |name| AxisQuantity::new(name, Extent::FromZero);
         Plot::new(axis("seconds"), axis("loss"), vec![Series::new("a", Look::Marked(0), vec![strand])])
     }

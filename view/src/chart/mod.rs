@@ -147,12 +147,6 @@ impl Point {
     }
 }
 
-impl From<(f64, f64)> for Point {
-    fn from((x, y): (f64, f64)) -> Self {
-        Self::new(x, y)
-    }
-}
-
 impl Plot {
     pub fn new(x: AxisQuantity, y: AxisQuantity, series: Vec<Series>) -> Self {
         Self { x, y, series, guides: Vec::new(), height: 274.0 }

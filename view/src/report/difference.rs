@@ -39,6 +39,11 @@ impl SpeedRatio {
         Some(Self { value, interval, contrast })
     }
 
+    /// Returns a text such as `2.10 times as fast as wgsl (95 % interval 1.9 to 2.2)`.
+    pub(crate) fn text(&self, base: &str) -> String {
+        format!("{} times as fast as {base} ({})", text::times(self.value), self.interval_text())
+    }
+
     /// Returns the interval, with advice if it is inconclusive: `95 % interval 1.9 to 2.2`.
     pub(crate) fn interval_text(&self) -> String {
         let advice = match self.contrast {

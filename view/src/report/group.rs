@@ -389,14 +389,4 @@ mod tests {
             assert!((accuracies[0] - 0.91).abs() < 1e-12 && accuracies[1] == 0.95, "{accuracies:?}");
         });
     }
-
-    #[test]
-    fn workloads_have_epochs_and_cold_starts() {
-        let made = MadeRun::new("keras-mnist-mlp").batch_size(100).steps(1200);
-        with_groups([made.cold_start([Some(9.0), Some(1.0), None, Some(0.5), None])], |groups| {
-            let run = &groups[0].runs[0];
-            assert_eq!((run.steps(), run.epochs(), run.epochs_of(60)), (1200, 2.0, 0.1));
-            assert_eq!(run.workload.cold_start.seconds(), Some(1.5), "loading data does not count");
-        });
-    }
 }

@@ -21,13 +21,6 @@ pub fn is_own(file: &[u8]) -> bool {
     String::from_utf8_lossy(head).contains(&format!("content=\"{GENERATOR}\""))
 }
 
-pub(crate) struct Document {
-    pub(crate) title: String,
-    /// Paragraphs before the sections.
-    pub(crate) lead: Vec<String>,
-    pub(crate) sections: Vec<Section>,
-}
-
 pub(crate) struct Section {
     pub(crate) title: String,
     pub(crate) blocks: Vec<ReportBlock>,
@@ -49,9 +42,10 @@ pub(crate) enum ReportBlock {
     Figures(Vec<Figure>),
 }
 
-pub(crate) fn page(document: &Document) -> String {
+/// Returns the report; `lead` has the paragraphs before the sections.
+pub(crate) fn page(title: &str, lead: &[String], sections: &[Section]) -> String {
     let mut figures = 0;
-    let sections: Vec<Markup> = document.sections.iter().map(|section| section_of(section, &mut figures)).collect();
+    let contents: Vec<Markup> = sections.iter().map(|section| section_of(section, &mut figures)).collect();
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -61,21 +55,21 @@ pub(crate) fn page(document: &Document) -> String {
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (document.title) " · Gradmark" }
+                title { (title) " · Gradmark" }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 a class="skip" href="#main" { "Skip to the report" }
                 header {
                     p class="mark" { "Gradmark · report" }
-                    h1 { (document.title) }
-                    @for text in &document.lead { p { (text) } }
+                    h1 { (title) }
+                    @for text in lead { p { (text) } }
                 }
                 nav aria-label="Contents" {
                     h2 { "Contents" }
-                    ol { @for section in &document.sections { li { a href=(format!("#{}", id(&section.title))) { (section.title) } } } }
+                    ol { @for section in sections { li { a href=(format!("#{}", id(&section.title))) { (section.title) } } } }
                 }
-                main id="main" tabindex="-1" { @for section in sections { (section) } }
+                main id="main" tabindex="-1" { @for content in contents { (content) } }
                 footer { p { "Made by " code { "native-runner report" } ". The file is self-contained." } }
             }
         }

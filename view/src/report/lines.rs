@@ -164,7 +164,6 @@ fn line<'g, 'a>(axis: SweepAxis, same: Same, groups: &[&'g Group<'a>]) -> Option
 mod tests {
     use super::*;
     use crate::report::testing::{MadeRun, with_groups};
-    use results::Outcome;
 
     /// Checks what is the same along each line, and the numbers along it.
     #[track_caller]
@@ -188,22 +187,6 @@ mod tests {
         let runs = batches.map(|(size, steps)| made().batch_size(size).steps(steps).trained_steps(steps));
         let expected = [("1 epoch", &[60.0, 600.0, 6000.0][..]), ("1000 steps", &[60.0, 600.0])];
         expect(runs, SweepAxis::BatchSize, expected);
-    }
-
-    #[test]
-    fn diverged_rates_are_part_of_the_line() {
-        let diverged = made().learning_rate(0.1).outcome(Outcome::Diverged { step: 5 });
-        let runs = [diverged, made().learning_rate(0.01)];
-        expect(runs.clone(), SweepAxis::LearningRate, [("", &[0.01, 0.1])]);
-        expect(runs, SweepAxis::BatchSize, []);
-    }
-
-    #[test]
-    fn devices_scale_strongly_or_weakly() {
-        let runs = [(1, 60), (2, 60), (2, 120), (4, 240), (4, 61)];
-        let runs = runs.map(|(devices, batch)| made().devices(devices).batch_size(batch));
-        expect(runs.clone(), SweepAxis::Devices, [("", &[1.0, 2.0])]);
-        expect(runs, SweepAxis::FedDevices, [("60 samples per device", &[1.0, 2.0, 4.0])]);
     }
 
     #[test]

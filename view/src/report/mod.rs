@@ -1,8 +1,8 @@
 //! Reports on any number of runs, as one HTML file without dependencies: tables, plots, and computed findings.
 //!
-//! [`Report::of`] creates a [`Report`] from an [`Input`]: sections of tables, plots and findings, as data that tests
-//! can check. [`Report::html`] renders it, with plots as SVG and their values as CSV. The same input gives the same
-//! bytes. Nothing here does I/O or reads a clock.
+//! [`Report::of`] turns an [`Input`] into sections of tables, plots and findings, as data that tests can check, and
+//! renders them, with plots as SVG and their values as CSV. The same input gives the same bytes. Nothing here does I/O
+//! or reads a clock.
 //!
 //! Runs that differ only in their seed are a *group* ([`group`]), the unit of all tables, plots and findings. Published
 //! results ([`published`]) have separate names and are never mixed with groups.
@@ -28,23 +28,16 @@ pub use kernels::published_kernel_sizes;
 pub use published::published_workloads;
 
 pub struct Report {
-    document: html::Document,
-    findings: Vec<Finding>,
+    pub findings: Vec<Finding>,
+    pub html: String,
 }
 
 impl Report {
     pub fn of(input: &Input) -> Self {
         let gathered = input::GatheredRuns::of(input);
         let findings = findings::all(&gathered);
-        Self { document: sections::document(&gathered, &findings), findings }
-    }
-
-    pub fn findings(&self) -> &[Finding] {
-        &self.findings
-    }
-
-    pub fn html(&self) -> String {
-        html::page(&self.document)
+        let html = html::page(&input.title, &sections::lead(&gathered), &sections::all(&gathered, &findings));
+        Self { findings, html }
     }
 }
 
@@ -75,7 +68,7 @@ mod tests {
         input.title = "</title><script src=\"https://example.com/x.js\"></script>".to_owned();
         input.studies = vec![study()];
         input.studies[0].description = "<img src=x onerror=alert(1)>".to_owned();
-        Report::of(&input).html()
+        Report::of(&input).html
     }
 
     /// Returns the values of all attributes of this name.

@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn plots_have_descriptions_and_tables() {
         let series = |name, look, points: &[(f64, f64)]| {
-            Series::new(name, look, vec![Strand::of(points.iter().copied().map(Point::from).collect())])
+            Series::new(name, look, vec![Strand::of(points.iter().map(|&(x, y)| Point::new(x, y)).collect())])
         };
         let (x, y) = (Extent::FromZero, Extent::FittedDecades);
         let series = vec![

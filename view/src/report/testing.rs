@@ -11,8 +11,7 @@ use results::{
 
 use crate::report::findings::{Finding, FindingRule, Kind};
 use crate::report::group::Group;
-use crate::report::input::GatheredRuns;
-use crate::report::input::{Input, ReportEntry, Study};
+use crate::report::input::{GatheredRuns, Input, ReportEntry, Study};
 
 const WINDOW_SECONDS: f64 = 1.5;
 const JITTER: f64 = 0.005;
@@ -292,41 +291,27 @@ pub(crate) fn kernels(device: &str, entries: &[(&str, Pass, Option<f64>)]) -> Ke
         timing: timing(1e-3),
         tried: Vec::new(),
     });
-    report.entries = entries.iter().map(|&(size, pass, share)| kernel_entry(size, pass, share, timing)).collect();
+    let entry = |&(size, pass, share): &(&str, Pass, Option<f64>)| {
+        let flops: u64 = size.split(" × ").map(|number| number.parse::<u64>().unwrap_or(1)).product::<u64>() * 2;
+        let outcome = match share {
+            Some(share) => kernels::KernelOutcome::Measured(kernels::KernelFigures {
+                flops_per_second: share * 1e12,
+                peak_flops_per_second: Some(1e12),
+                peak_share: Some(share),
+                timing: timing(flops as f64 / (share * 1e12)),
+            }),
+            None => kernels::KernelOutcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 },
+        };
+        let (suite, size, kernels) = (kernels::KernelSuite::Gemm, size.to_owned(), vec!["dense_forward".to_owned()]);
+        kernels::Entry { suite, size, pass, flops, bytes: 768, kernels, outcome }
+    };
+    report.entries = entries.iter().map(entry).collect();
     KernelRecord {
         report,
         requested_adapter: "any".to_owned(),
         budget_seconds: 2.0,
         budget_bytes: 1 << 30,
         provenance: record("x").provenance,
-    }
-}
-
-fn kernel_entry(
-    size: &str,
-    pass: Pass,
-    share: Option<f64>,
-    timing: impl Fn(f64) -> kernels::KernelTiming,
-) -> kernels::Entry {
-    let flops: u64 = size.split(" × ").map(|number| number.parse::<u64>().unwrap_or(1)).product::<u64>() * 2;
-    let outcome = match share {
-        Some(share) => kernels::KernelOutcome::Measured(kernels::KernelFigures {
-            flops_per_second: share * 1e12,
-            peak_flops_per_second: Some(1e12),
-            peak_share: Some(share),
-            timing: timing(flops as f64 / (share * 1e12)),
-        }),
-        None => kernels::KernelOutcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 },
-    };
-    let kernels = vec!["dense_forward".to_owned()];
-    kernels::Entry {
-        suite: kernels::KernelSuite::Gemm,
-        size: size.to_owned(),
-        pass,
-        flops,
-        bytes: 768,
-        kernels,
-        outcome,
     }
 }
 

@@ -7,8 +7,7 @@ use results::summary::{MeasuredWorkload, has_learned};
 use results::{Correctness, Outcome, Warning};
 
 use crate::report::findings::{Finding, FindingRule, Kind};
-use crate::report::input::GatheredRuns;
-use crate::report::input::{Study, Trouble};
+use crate::report::input::{GatheredRuns, Study, Trouble};
 use crate::report::kernels::{OnDevice, reason, title};
 use crate::text::{counted, counted_entries, listed, plain, trimmed};
 
@@ -17,9 +16,6 @@ const MAX_STEADY_SPREAD: f64 = 0.1;
 
 pub(super) const CAUTIONS: FindingRule = FindingRule {
     title: "Cautions",
-    method: "Lists what limits the results: cells that are missing or have no results, shortened studies, non-standard \
-             runs, software adapters, generated data, networks that learned nothing, unsteady throughput, kernels with \
-             wrong results or large spread, single seeds, and runs of several builds.",
     find: |gathered| {
         let found = CHECKS.iter().filter_map(|check| check(gathered));
         found.map(|(text, numbers)| Finding::new(Kind::Caution, text, numbers)).collect()

@@ -9,10 +9,6 @@ use crate::text;
 
 pub(super) const PEAK: FindingRule = FindingRule {
     title: "Kernels and the peak",
-    method: "For each suite on each device: the median share of the measured peak of arithmetic over all measured \
-             entries, and the entries with the lowest and the highest share. Entries without results are counted, and \
-             their table lists the reasons. The median excludes them, so it covers only sizes that fit into the \
-             budget.",
     find: |gathered| {
         let suites = gathered.kernels.iter().flat_map(|device| device.suites().map(move |suite| (device, suite)));
         suites.filter_map(|(device, suite)| describe_suite(device, suite)).collect()
@@ -55,9 +51,6 @@ fn describe_suite(device: &OnDevice<'_>, suite: KernelSuite) -> Option<Finding> 
 
 pub(super) const PASSES: FindingRule = FindingRule {
     title: "Passes of kernels",
-    method: "Compares each gradient with the forward pass of the same size, if both were measured: the median over the \
-             sizes of the ratio of their shares of the peak, and the number of sizes with a larger share. The sign \
-             test decides whether the difference exceeds chance.",
     find: |gathered| {
         let of_device = |device: &OnDevice<'_>| {
             let suites =
@@ -97,9 +90,6 @@ fn compare_gradient(device: &OnDevice<'_>, suite: KernelSuite, pass: Pass) -> Op
 
 pub(super) const DEVICES: FindingRule = FindingRule {
     title: "Kernels on several devices",
-    method: "Compares each device with the first one, over entries that were measured on both: the median ratios of \
-             their rates and of their shares of the device's peak, and the number of entries with a higher rate. The \
-             sign test decides whether the difference exceeds chance.",
     find: |gathered| {
         let Some((first, others)) = gathered.kernels.split_first() else { return Vec::new() };
         let suites = suites(&gathered.kernels);
@@ -138,9 +128,6 @@ fn compare_two(suite: KernelSuite, first: &OnDevice<'_>, other: &OnDevice<'_>) -
 
 pub(super) const PUBLISHED: FindingRule = FindingRule {
     title: "Published kernels",
-    method: "Compares entries with the same size and pass in DeepBench's published tables. Those results are from \
-             other hardware (2015 to 2017) and the vendors' libraries, each on its fastest device, so a ratio does not \
-             compare kernels alone.",
     find: |gathered| {
         let suites = suites(&gathered.kernels);
         let of_device = |device: &OnDevice<'_>| {

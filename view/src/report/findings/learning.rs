@@ -11,42 +11,19 @@ use crate::text;
 
 pub(super) const BATCH_SIZE: FindingRule = FindingRule {
     title: "Batch size",
-    method: "Compares groups that differ in batch size and were trained for the same number of epochs (within 1 %) or \
-             steps, or with the same limit. The fastest batch size is compared with the smallest one: speed by the 95 \
-             % interval of the ratio of throughputs, accuracy by Student's bound on the spread of the seeds, or by the \
-             sampling error of the test set if each has one seed. A difference must exceed this bound; it is undecided \
-             if the bound exceeds a tenth of the speed or 2 points of accuracy. Every run needs counted windows, and a \
-             group needs five of them.",
     find: |gathered| each_workload(gathered, |groups| along(groups, SweepAxis::BatchSize, compare_batch_sizes)),
 };
 
 pub(super) const LEARNING_RATE: FindingRule = FindingRule {
     title: "Learning rate",
-    method: "Compares groups that differ only in the learning rate. The rate with the highest mean accuracy is the \
-             best only if it is above the next one by more than Student's bound on the spread of the seeds (the \
-             sampling error of the test set if each has one seed). A rate diverged if the loss was not finite, or a \
-             thousand times the first loss.",
     find: |gathered| each_workload(gathered, |groups| along(groups, SweepAxis::LearningRate, compare_learning_rates)),
 };
 
-pub(super) const EPOCHS: FindingRule = FindingRule {
-    title: "More epochs",
-    method: "Compares the accuracy of every evaluation of a group with the last one. More training stopped to pay off \
-             at the first evaluation that the last one does not exceed by more than the bound (Student's on the \
-             differences within each seed, or the sampling error of the test set with one seed). For each workload, \
-             the group that trained longest is used. Groups that differ only in the length of training are compared by \
-             the spread of their seeds.",
-    find: |gathered| each_workload(gathered, find_epochs),
-};
+pub(super) const EPOCHS: FindingRule =
+    FindingRule { title: "More epochs", find: |gathered| each_workload(gathered, find_epochs) };
 
-pub(super) const AGREEMENT: FindingRule = FindingRule {
-    title: "Agreement of accuracies",
-    method: "Compares backends that trained the same network with the same settings from the same seeds, after the \
-             last step at which all were tested, by Student's bound on the differences within each seed, with \
-             Bonferroni's correction for several pairs, or by the sampling error of the test set with one seed. The \
-             agreement is undecided if the bound exceeds 2 points.",
-    find: |gathered| each_workload(gathered, find_agreement),
-};
+pub(super) const AGREEMENT: FindingRule =
+    FindingRule { title: "Agreement of accuracies", find: |gathered| each_workload(gathered, find_agreement) };
 
 /// Smallest number of evaluations that shows a trend.
 const MIN_TESTS: usize = 3;
@@ -59,19 +36,16 @@ fn compare_batch_sizes(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Fi
     let learned = AccuracyDifference::of(base, other);
     let [small, large] = [*base, other].map(|group| group.settings().batch_size);
     let (times, interval) = (text::times(ratio.value), ratio.interval_text());
+    let lead = ratio.text(&format!("with batch {small}"));
     let speed = match ratio.contrast {
-        Contrast::Higher => {
-            format!("an epoch with batch {large} is {times} times as fast as with batch {small} ({interval})")
-        }
+        Contrast::Higher => format!("an epoch with batch {large} is {lead}"),
         Contrast::Tied => format!(
             "no batch size is faster than batch {small}; batch {large} is tied with it ({times} times, {interval})"
         ),
         Contrast::Lower => {
             format!("no batch size is faster than batch {small}; batch {large} is {times} times as fast ({interval})")
         }
-        Contrast::Undecided => {
-            format!("an epoch with batch {large} was {times} times as fast as with batch {small} ({interval})")
-        }
+        Contrast::Undecided => format!("an epoch with batch {large} was {lead}"),
     };
     let text = format!(
         "{}{}: {speed}{}.",

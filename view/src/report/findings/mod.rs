@@ -1,5 +1,5 @@
 //! Findings: sentences derived from the runs by rules that the report lists. A rule is a constant in one of these files
-//! and a line in [`RULES`]. It reports a finding only if its numbers support one.
+//! and a line in [`RULES`]; `method.md` describes it. It reports a finding only if its numbers support one.
 
 pub(crate) mod cautions;
 mod kernels;
@@ -38,9 +38,8 @@ pub(crate) fn all(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
 }
 
 pub(crate) struct FindingRule {
+    /// Title in the report, and heading in `method.md` of the basis of the decision.
     pub(crate) title: &'static str,
-    /// Basis of the decision, for the report's method section.
-    pub(crate) method: &'static str,
     pub(crate) find: fn(&GatheredRuns<'_>) -> Vec<Finding>,
 }
 
@@ -75,19 +74,6 @@ impl Kind {
     /// Returns the name, which is also the class in the style sheet.
     pub fn name(self) -> &'static str {
         ["caution", "difference", "tie", "undecided", "result", "published"][self as usize]
-    }
-
-    pub(crate) fn meaning(self) -> &'static str {
-        match self {
-            Self::Caution => "A limitation to consider before using the results.",
-            Self::Difference => "More than chance explains.",
-            Self::Tie => "No more than chance explains, which is at most a tenth of the speed or 2 points of accuracy.",
-            Self::Undecided => {
-                "No more than chance explains, but chance explains more than that: measure more windows or seeds."
-            }
-            Self::Figure => "A result without a comparison.",
-            Self::Published => "A comparison with a published result from elsewhere.",
-        }
     }
 }
 

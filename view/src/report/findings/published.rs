@@ -5,15 +5,8 @@ use crate::report::group::{Group, SetupField, group_by_key};
 use crate::report::published::{Published, find_by_workload};
 use crate::text;
 
-pub(super) const PUBLISHED: FindingRule = FindingRule {
-    title: "Published results",
-    method: "Compares published seconds per epoch of one device, or the total time divided by the epochs, with the \
-             fastest group of the same batch size that has at least five counted windows, one row for each device. \
-             Hardware, programs and years differ, so a ratio does not explain the difference. If no epoch was finished \
-             here, its time is extrapolated from these windows and marked with ≈. Published times may include tests. \
-             Accuracies are compared only for the same number of epochs, within 5 %.",
-    find: |gathered| each_workload(gathered, compare_with_published),
-};
+pub(super) const PUBLISHED: FindingRule =
+    FindingRule { title: "Published results", find: |gathered| each_workload(gathered, compare_with_published) };
 
 /// Published row and the group to compare it with.
 struct PublishedPair<'g, 'a> {

@@ -8,31 +8,16 @@ use crate::report::group::{Group, PHASES, RunCost, SetupField, equal_but, labels
 use crate::report::lines::{Same, Sweep, SweepAxis};
 use crate::text;
 
-pub(super) const FASTEST: FindingRule = FindingRule {
-    title: "Fastest backend",
-    method: "Compares backends and devices that trained the same network with the same precision, batch size, learning \
-             rate and length. The highest throughput is the fastest only if the 95 % interval of its ratio to the next \
-             one is above 1. If the interval contains 1, the two are tied if it is between 0.9 and 1.11, and otherwise \
-             undecided. With one seed each, the interval is from the runs' windows; with several, it is Welch's \
-             interval of the means of logarithms. Every run needs counted windows, and a group needs five of them.",
-    find: |gathered| each_workload(gathered, find_fastest),
-};
+pub(super) const FASTEST: FindingRule =
+    FindingRule { title: "Fastest backend", find: |gathered| each_workload(gathered, find_fastest) };
 
 pub(super) const THREADS: FindingRule = FindingRule {
     title: "Threads",
-    method: "Compares groups that differ only in the number of threads. The speed-up is the ratio of throughputs to \
-             the fewest threads; its share of the ideal is the speed-up divided by the ratio of threads. It flattens \
-             at the first number of threads after which the next is tied, slower, or faster by less than 10 %.",
     find: |gathered| each_workload(gathered, |groups| along(groups, SweepAxis::Threads, compare_threads)),
 };
 
 pub(super) const DEVICES: FindingRule = FindingRule {
     title: "Devices",
-    method: "Compares groups that differ only in the number of devices that share each batch, or also in the batch \
-             size, so that the samples per device stay the same. The speed-up is the ratio of throughputs to the \
-             fewest devices; its share of the ideal is the speed-up divided by the ratio of devices. Communication is \
-             the share of the timed seconds from the end of the slowest device's work until all devices have the \
-             combined gradients.",
     find: |gathered| {
         each_workload(gathered, |groups| {
             [SweepAxis::Devices, SweepAxis::FedDevices].map(|axis| along(groups, axis, compare_devices)).concat()
@@ -42,9 +27,6 @@ pub(super) const DEVICES: FindingRule = FindingRule {
 
 pub(super) const INPUT: FindingRule = FindingRule {
     title: "Input",
-    method: "Compares groups that stream batches from the host with the group that differs only in its resident data \
-             set. The share of the step that waits for input is the share of the timed seconds in which the device was \
-             idle because its next batch was missing; without prefetch, it includes all gathering and uploading.",
     find: |gathered| {
         each_workload(gathered, |groups| {
             let streamed = groups.iter().filter(|group| group.input() != InputMode::Resident);
@@ -55,8 +37,6 @@ pub(super) const INPUT: FindingRule = FindingRule {
 
 pub(super) const LAYOUTS: FindingRule = FindingRule {
     title: "Layouts",
-    method: "Compares groups that differ only in the memory layout of images, NHWC (channels last) or NCHW (channels \
-             first), by the ratio of their throughputs, and by their accuracies, in pairs if their seeds are the same.",
     find: |gathered| {
         each_workload(gathered, |groups| {
             let pairs = groups.iter().flat_map(|base| groups.iter().map(move |other| (base, other)));
@@ -65,14 +45,8 @@ pub(super) const LAYOUTS: FindingRule = FindingRule {
     },
 };
 
-pub(super) const COLD_START: FindingRule = FindingRule {
-    title: "Cold start",
-    method: "A cold start is building, compiling, tuning and the first step; it excludes loading data, which does not \
-             depend on the backend. It is reported if it takes at least a tenth of the time until the last evaluation. \
-             For several runs it is the median; later runs of a process or machine may reuse kernels that an earlier \
-             one compiled.",
-    find: |gathered| each_workload(gathered, find_cold_start),
-};
+pub(super) const COLD_START: FindingRule =
+    FindingRule { title: "Cold start", find: |gathered| each_workload(gathered, find_cold_start) };
 
 /// Smallest speed-up from more threads that does not count as flat.
 const MIN_GAIN: f64 = 1.1;
@@ -97,7 +71,7 @@ fn find_fastest(groups: &[&Group<'_>]) -> Option<Finding> {
     let (first, second) = (set.first()?, set.get(1)?);
     let (name, labels) = (first.workload, labels(&set));
     let ratio = SpeedRatio::of(second, first)?;
-    let lead = format!("{} times as fast as {} ({})", text::times(ratio.value), labels[1], ratio.interval_text());
+    let lead = ratio.text(&labels[1]);
     let sentence = match ratio.contrast {
         Contrast::Higher => {
             format!("{name} trains fastest on {}: {}, {lead}.", labels[0], text::rate(rate(first)))
@@ -123,8 +97,8 @@ fn compare_threads(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
     let ratios = others.iter().filter_map(|(threads, group)| Some((*threads, SpeedRatio::of(base, group)?)));
     let (threads, best) = ratios.max_by(|one, other| one.1.value.total_cmp(&other.1.value))?;
     let name = |count: f64| text::counted(count, "thread");
-    let (most, least, times) = (name(threads), name(*fewest), text::times(best.value));
-    let interval = best.interval_text();
+    let (most, least) = (name(threads), name(*fewest));
+    let lead = best.text(&least);
     let sentence = match best.contrast {
         Contrast::Higher => {
             let of_ideal = text::whole_percent(best.value / (threads / fewest));
@@ -133,12 +107,12 @@ fn compare_threads(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
                 format!(". It flattens at {}: {} reach {gain} times its speed", name(from), name(to))
             });
             let flat = flat.unwrap_or_default();
-            format!("{most} are {times} times as fast as {least} ({interval}), {of_ideal} of the ideal{flat}")
+            format!("{most} are {lead}, {of_ideal} of the ideal{flat}")
         }
         Contrast::Tied | Contrast::Lower => {
-            format!("no number of threads is faster than {least} ({times} times with {most})")
+            format!("no number of threads is faster than {least} ({} times with {most})", text::times(best.value))
         }
-        Contrast::Undecided => format!("{most} were {times} times as fast as {least} ({interval})"),
+        Contrast::Undecided => format!("{most} were {lead}"),
     };
     let text = format!("{}: {sentence}.", subject(groups, base, &[SetupField::Threads]));
     let numbers = points.iter().map(|(threads, group)| metrics(&name(*threads), group));
@@ -173,12 +147,10 @@ fn compare_devices(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
     let logical =
         if is_software { ". They are logical devices of one software adapter and share its cores" } else { "" };
     let text = format!(
-        "{}: with {batch}, {} are {} times as fast as {} ({}){}, {} of the ideal{}{logical}.",
+        "{}: with {batch}, {} are {}{}, {} of the ideal{}{logical}.",
         subject(groups, base, axis.fields()),
         name(*most),
-        text::times(ratio.value),
-        name(*fewest),
-        ratio.interval_text(),
+        ratio.text(&name(*fewest)),
         ratio.chance_text(),
         text::whole_percent(ratio.value / (most / fewest)),
         communication.unwrap_or_default(),
@@ -193,10 +165,8 @@ fn compare_with_resident(groups: &[&Group<'_>], streamed: &Group<'_>) -> Option<
         |group: &&Group<'_>| group.input() == InputMode::Resident && group.equals_but(streamed, &[SetupField::Input]);
     let resident = groups.iter().copied().find(is_counterpart);
     let ratio = resident.and_then(|resident| SpeedRatio::of(resident, streamed));
-    let compared = ratio.map(|ratio| {
-        let (times, interval, likely) = (text::times(ratio.value), ratio.interval_text(), ratio.chance_text());
-        format!(", training is {times} times as fast as with the data set resident ({interval}){likely}")
-    });
+    let compared =
+        ratio.map(|ratio| format!(", training is {}{}", ratio.text("with the data set resident"), ratio.chance_text()));
     let text = format!(
         "{}: with input {}{}; {waiting} of the step waits for input.",
         subject(groups, streamed, &[SetupField::Input]),
@@ -218,12 +188,10 @@ fn compare_layouts(groups: &[&Group<'_>], base: &Group<'_>, other: &Group<'_>) -
     let name = |group: &Group<'_>| group.joined(&[SetupField::Layout], "");
     let learned = AccuracyDifference::of(base, other);
     let text = format!(
-        "{}: {} is {} times as fast as {} ({}){}{}.",
+        "{}: {} is {}{}{}.",
         subject(groups, base, &[SetupField::Layout]),
         name(other),
-        text::times(ratio.value),
-        name(base),
-        ratio.interval_text(),
+        ratio.text(&name(base)),
         ratio.chance_text(),
         learned.map(|learned| format!("; {}", learned.text())).unwrap_or_default(),
     );
@@ -327,7 +295,8 @@ mod tests {
     #[test]
     fn devices_scale_strongly_and_weakly() {
         let made = |devices, batch, rate| MadeRun::new("caffe-mnist").devices(devices).batch_size(batch).rate(rate);
-        let all = found(&DEVICES, [made(1, 60, 1e4), made(2, 60, 1.2e4), made(2, 120, 1.8e4)]);
+        let all = found(&DEVICES, [made(1, 60, 1e4), made(2, 60, 1.2e4), made(2, 120, 1.8e4), made(4, 61, 1e4)]);
+        assert_eq!(all.len(), 2, "61 samples do not divide evenly");
         let parts = ["with batches of 60 divided, 2 devices are 1.20 times as fast as 1 device", "60 % of the ideal"];
         expect(&all, Kind::Difference, &parts);
         let parts =

@@ -8,34 +8,16 @@ mod workload;
 use results::summary::MeasuredWorkload;
 use results::{Adapter, IN_COMPATIBILITY_MODE, Outcome, Provenance, Summary, WorkloadRecord};
 
-use crate::report::findings::{Finding, Kind};
-use crate::report::findings::{RULES, cautions};
+use crate::report::findings::{Finding, Kind, RULES, cautions};
 use crate::report::group::group_by_key;
-use crate::report::html::{Document, ReportBlock, Section};
-use crate::report::input::GatheredRuns;
-use crate::report::input::{ReportEntry, Trouble};
+use crate::report::html::{ReportBlock, Section};
+use crate::report::input::{GatheredRuns, ReportEntry, Trouble};
 use crate::report::kernels::suites;
 use crate::report::table::{ABSENT, Table, number, shown, words};
 use crate::table::{LocalRun, Sheet, local_columns};
 use crate::text;
 
-const GENERAL: &str = "A group is all runs that differ only in their seed. Throughput is samples per second: the \
-                       median over windows of at least a second after the warm-up, and the median of these over \
-                       several runs. If a run has no counted window, it is all samples divided by all seconds of \
-                       training, marked with ≈. Findings exclude such a throughput, and fewer than five windows. The \
-                       time of an epoch is the median of the finished ones, or extrapolated from the windows and \
-                       marked with ≈. Accuracies are from the last evaluation of the whole test set. \
-                       docs/METHODOLOGY.md describes the measurements.";
-const CHANCE: &str = "Every difference is compared with what chance explains, at a level of 95 % for each sentence. \
-                      There is no correction for several sentences, except where a rule mentions one, so one in twenty \
-                      may report chance as a difference.";
-const KERNELS: &str = "Kernel benchmarks repeat a kernel in three to five windows of about a tenth of a second, each \
-                       followed by a window of fused multiply-adds, which gives the peak of arithmetic. Results are \
-                       compared with plain sums before timing. A share of the peak counts the operations that the size \
-                       needs; for an entry it is the median over its windows, each with the peak measured right after \
-                       it.";
-
-pub(crate) fn document(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Document {
+pub(crate) fn all(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Vec<Section> {
     let (cautions, found): (Vec<Finding>, Vec<Finding>) =
         findings.iter().cloned().partition(|found| found.kind == Kind::Caution);
     let mut sections = Vec::new();
@@ -54,11 +36,11 @@ pub(crate) fn document(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Doc
     sections.extend(machines(gathered));
     sections.push(method(gathered, findings));
     sections.extend(runs(gathered));
-    Document { title: gathered.input.title.clone(), lead: lead(gathered), sections }
+    sections
 }
 
 /// Returns the paragraphs before the sections.
-fn lead(gathered: &GatheredRuns<'_>) -> Vec<String> {
+pub(crate) fn lead(gathered: &GatheredRuns<'_>) -> Vec<String> {
     let names: Vec<String> = gathered.workloads().iter().map(|(name, _)| (*name).to_owned()).collect();
     let mut lead = Vec::new();
     for study in &gathered.input.studies {
@@ -141,6 +123,13 @@ fn machines(gathered: &GatheredRuns<'_>) -> Option<Section> {
     (!rows.is_empty()).then(|| Section::new("Machines and programs", vec![ReportBlock::Table(table)]))
 }
 
+/// Returns the paragraph below a heading of `method.md`.
+fn method_text(title: &str) -> &'static str {
+    let mut parts = include_str!("../method.md").split("# ").filter_map(|part| part.split_once('\n'));
+    let text = parts.find(|(heading, _)| *heading == title).map(|(_, text)| text.trim());
+    text.unwrap_or_else(|| panic!("method.md has no {title}"))
+}
+
 fn method(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Section {
     let rules = RULES.iter().map(|rule| {
         let said = match findings.iter().filter(|found| found.rule == rule.title).count() {
@@ -148,18 +137,24 @@ fn method(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Section {
             1 => String::new(),
             count => format!(" {count} findings."),
         };
-        (rule.title, format!("{}{said}", rule.method))
+        (rule.title, format!("{}{said}", method_text(rule.title)))
     });
-    let general =
-        [(GENERAL, gathered.runs().next().is_some()), (KERNELS, !gathered.kernels.is_empty()), (CHANCE, true)];
+    let general = [
+        ("Groups of runs", gathered.runs().next().is_some()),
+        ("Kernel benchmarks", !gathered.kernels.is_empty()),
+        ("Chance", true),
+    ];
     let general = general.into_iter().filter(|(_, is_needed)| *is_needed);
     let rest = [
         ReportBlock::Heading("Kinds of findings"),
-        ReportBlock::Pairs(Kind::ALL.map(|kind| (kind.name(), kind.meaning().to_owned())).to_vec()),
+        ReportBlock::Pairs(Kind::ALL.map(|kind| (kind.name(), method_text(kind.name()).to_owned())).to_vec()),
         ReportBlock::Heading("Rules"),
         ReportBlock::Pairs(rules.collect()),
     ];
-    Section::new("Method", general.map(|(text, _)| ReportBlock::Text(text.to_owned())).chain(rest).collect())
+    Section::new(
+        "Method",
+        general.map(|(title, _)| ReportBlock::Text(method_text(title).to_owned())).chain(rest).collect(),
+    )
 }
 
 /// Returns the throughput over counted windows, or a marked one over the whole training.
