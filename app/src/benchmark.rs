@@ -207,7 +207,7 @@ impl Benchmark {
     fn watch_for_start(self, attempt: u32) {
         let known = self.live.with_untracked(|live| live.bundle);
         let look = move || {
-            let (started, bundle) = self.live.with_untracked(|live| (live.adapter.is_some(), live.bundle));
+            let (started, bundle) = self.live.with_untracked(|live| (live.is_started, live.bundle));
             if !self.is_current(attempt) || started {
                 return;
             }

@@ -20,7 +20,6 @@ pub struct Candidate {
     pub about: String,
 }
 
-/// Returns the results in a list, without duplicates.
 pub fn of_runs(rows: &[RunRow]) -> Vec<Candidate> {
     let candidate = |row: &RunRow| {
         let speed = row.summary.samples_per_second.map(|rate| text::rate(rate) + &text::rate_unit());
@@ -34,7 +33,6 @@ pub fn of_runs(rows: &[RunRow]) -> Vec<Candidate> {
     each_once(rows.iter().map(candidate))
 }
 
-/// Returns the devices in these rankings, without duplicates.
 pub fn of_devices<'a>(tables: impl IntoIterator<Item = &'a Standings>) -> Vec<Candidate> {
     let places = tables.into_iter().flat_map(|of| of.tables.iter().flat_map(|table| &table.places));
     each_once(places.map(|place| Candidate {

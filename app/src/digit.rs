@@ -81,7 +81,6 @@ fn rasterize(strokes: &[Vec<PenPoint>]) -> Option<Box<Ink>> {
     Some(ink)
 }
 
-/// Draws a line with round caps.
 fn draw_line(ink: &mut Ink, from: PenPoint, to: PenPoint, radius: f32) {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let squared = (dx * dx + dy * dy).max(f32::MIN_POSITIVE);

@@ -60,7 +60,7 @@ pub struct Forecast {
     spent: Parts,
     last: Option<Parts>,
     /// Current phase and its start time.
-    phase: Option<(Phase, f64)>,
+    pub phase: Option<(Phase, f64)>,
     /// Index of the network measured last, and its samples per second.
     measured: Option<(usize, f64)>,
     /// Downloaded share of the data that the current network needs, while it downloads.
@@ -150,7 +150,6 @@ impl Forecast {
         setup + training + testing + proving
     }
 
-    /// Predicts the parts of a network, from the last run or else from the current throughput.
     fn predict(&self, place: usize) -> Parts {
         let name = self.networks.get(place).map_or("", String::as_str);
         if let Some(known) = self.known.get(name) {

@@ -258,7 +258,6 @@ impl RunOptions {
         self.networks().into_iter().filter_map(left_out).collect()
     }
 
-    /// [`Self::left_out`] as sentences, one for each reason.
     pub fn left_out_sentences(&self) -> Vec<String> {
         let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
         for (name, reason) in self.left_out() {

@@ -2,6 +2,7 @@
 
 use results::api::SideVerdict;
 use results::comparison::{Comparison, Figures, Lead, Refused, Row, RowOutcome, Timing, lead};
+pub use results::environment::distinct;
 use results::estimate::{Estimate, Interval};
 use results::{RunRecord, WorkloadRecord, csv};
 use serde::Serialize;
@@ -108,7 +109,6 @@ fn rate(figures: &Figures) -> String {
         .map_or_else(|| t!(common_too_short).to_owned(), |rate| text::rate(rate) + &text::rate_unit())
 }
 
-/// Formats the metrics in the order of [`COLUMNS`].
 pub fn cells(figures: Option<&Figures>) -> [FigureCell; 7] {
     let projected =
         figures.filter(|of| of.epoch.is_some() && of.epoch_is_projected).map(|_| t!(compare_projected).to_owned());
@@ -182,16 +182,6 @@ pub fn curves(
         }
     }
     found
-}
-
-pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    let mut known = Vec::new();
-    for item in items {
-        if !known.contains(&item) {
-            known.push(item);
-        }
-    }
-    known
 }
 
 type FigureValue = fn(&Figures) -> Option<f64>;

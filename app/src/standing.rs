@@ -36,7 +36,6 @@ pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
 /// Maximum number of leaderboard lines to request for a rank. Lines beyond it count as slower.
 const MAX_RANKED: u32 = 200;
 
-/// Returns the query for the scores that a run is compared with.
 pub fn scores_query(record: &RunRecord) -> StandingsQuery {
     let adapter = &record.device.adapter;
     StandingsQuery {

@@ -126,7 +126,6 @@ impl Arrival {
         Self { of, bytes: 0, total, loaded: None }
     }
 
-    /// Records the number of bytes of the module received so far.
     pub fn arriving(&mut self, bytes: u64) {
         self.bytes = bytes.max(self.bytes);
     }

@@ -75,7 +75,6 @@ pub fn gpu_name(vendor: &str, architecture: &str, description: &str, software: b
     if architecture.is_empty() { format!("{vendor} GPU") } else { format!("{vendor}, {architecture}") }
 }
 
-/// Explains a tier to readers of a result.
 pub fn tier_meaning(tier: Tier) -> &'static str {
     words::named("tier", &format!("{}_meaning", tier.name())).unwrap_or_default()
 }
@@ -108,7 +107,6 @@ pub fn whole_percent(share: f64) -> String {
     number(share * 100.0, 0) + " %"
 }
 
-/// Formats a number with `decimals` digits after the decimal point or comma.
 pub fn number(value: f64, decimals: usize) -> String {
     language().number(&format!("{value:.decimals$}"))
 }

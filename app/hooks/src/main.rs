@@ -33,7 +33,7 @@ fn main() -> Result<()> {
     }
     match Hook::parse() {
         Hook::Finish => finish(),
-        Hook::Burn { page } => burn::build(&env::current_dir()?, &page),
+        Hook::Burn { page } => burn::place(&env::current_dir()?, &page, true),
         Hook::Frameworks => {
             println!("{}", frameworks::bundles(&env::current_dir()?)?.display());
             Ok(())
@@ -55,7 +55,7 @@ fn finish() -> Result<()> {
         bundle::compress(&stage)?;
     }
     frameworks::place(&top, &stage, release)?;
-    burn::place(&top, &stage)
+    burn::place(&top, &stage, false)
 }
 
 /// URL of the repository, if set in the environment, as in GitHub's workflows. A checkout does not know where it is

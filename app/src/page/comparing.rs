@@ -50,7 +50,6 @@ impl ComparisonTask {
         format!("{COMPARE}{}", options.query())
     }
 
-    /// Backend that trains now.
     pub(super) fn present(&self) -> Option<PageBackend> {
         Some(self.contenders[self.schedule.present()?.contender])
     }

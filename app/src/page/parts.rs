@@ -93,7 +93,6 @@ pub(super) fn table(
     }
 }
 
-/// State of a request sent by a button.
 #[derive(Clone, PartialEq)]
 pub(super) enum Sending<T> {
     No,
@@ -156,7 +155,6 @@ where
     });
 }
 
-/// Copies text to the clipboard, and reports the outcome in `said`.
 pub(super) fn copy(text: String, said: RwSignal<String>) {
     report_copy(async move { platform::copy(&text).await }, said);
 }
@@ -302,14 +300,12 @@ pub(super) fn go(
     }
 }
 
-/// Offers a file, and reports a failure in `said`.
 pub(super) fn save(file: &str, kind: &str, text: &str, said: RwSignal<String>) {
     if let Err(reason) = platform::download(file, kind, text) {
         said.set(t!(common_not_saved, reason));
     }
 }
 
-/// A record's exact JSON, on request.
 pub(super) fn exact_json(json: Signal<String>, file: String) -> impl IntoView {
     let said = RwSignal::new(String::new());
     let save = move |_| save(&file, "application/json", &json.get_untracked(), said);

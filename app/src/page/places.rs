@@ -301,7 +301,6 @@ fn published_row(of: &'static PublishedTime, fastest: f64) -> impl IntoView {
     }
 }
 
-/// Word with its meaning as a tooltip.
 pub(super) fn chip((word, meaning): (&'static str, &'static str)) -> impl IntoView {
     view! { <span class="tier" title=meaning>{word}</span> }
 }
@@ -364,13 +363,11 @@ pub(super) fn own(runs: &OwnRuns, best_run_id: &str, name: Option<&str>) -> Opti
     is_own.then(|| view! { <span class="tier">{t!(leaderboard_you)}</span> })
 }
 
-/// Link to the best run of a device or network.
 pub(super) fn best_run(of: &str, backend: &str, client: ClientKind, run_id: &str) -> impl IntoView + use<> {
     let label = format!("{}: {of}, {backend}, {}", t!(leaderboard_best), text::client(client));
     view! { <a href=format!("/runs/{run_id}") aria-label=label>{t!(leaderboard_best)}</a> }
 }
 
-/// Cell with the number of runs, above the number of submitters.
 pub(super) fn runs_and_submitters(figure: &FigureOfDevice) -> impl IntoView + use<> {
     let submitters = t!(common_submitters, number = figure.submitters);
     view! { <td class="number">{text::count(figure.runs)}<span class="explain">{submitters}</span></td> }

@@ -244,7 +244,6 @@ fn file(name: String, record: Result<RunRecord, String>) -> impl IntoView {
 
 /// Width and height of the card, in pixels (`leaderboard::card::SIZE`).
 const CARD: (u32, u32) = (1200, 630);
-/// Width and height of the embedded page, in CSS pixels.
 const EMBED: (u32, u32) = (480, 320);
 
 /// Card and links of a run. `text` is the result in words, without its URL.

@@ -109,7 +109,6 @@ fn shown_list(listed: ListedRuns, columns: Vec<RunColumn>) -> impl IntoView {
     }
 }
 
-/// Filters of individual runs: network and backend first, the others below.
 fn run_choices(chosen: RwSignal<Filters>) -> impl IntoView {
     // Expanded if a link sets filters.
     let open = chosen.with_untracked(Filters::any_of_runs);

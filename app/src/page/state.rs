@@ -80,12 +80,10 @@ impl StartState {
         self.options.with(|options| options.as_ref().is_ok_and(is_chosen))
     }
 
-    /// Returns a value of the options, if they are valid.
     pub(super) fn option<T>(self, value: impl Fn(&RunOptions) -> Option<T>) -> Option<T> {
         self.options.with(|options| options.as_ref().ok().and_then(value))
     }
 
-    /// Returns the first error message of a setting that cannot be parsed.
     pub(super) fn first_wrong(self) -> Option<String> {
         self.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()))
     }
@@ -169,7 +167,6 @@ impl StartState {
         is_building
     }
 
-    /// Returns true while data sets are missing.
     async fn ask_for_data(self) -> bool {
         // Ignore errors: a run reports the data that it cannot fetch.
         let list = platform::get("/api/v1/data-sets").await;

@@ -90,7 +90,6 @@ pub(crate) async fn get<T: DeserializeOwned>(address: &str) -> Fetched<T> {
     answer(&send(Method::GET, address, None, None).await?).await
 }
 
-/// Sends a request and returns the response, if successful.
 async fn send(method: Method, address: &str, body: Option<&str>, header: Option<(&str, &str)>) -> Fetched<Response> {
     let timeout = AbortSignal::timeout_with_u32(TIMEOUT_MILLISECONDS);
     let mut builder = RequestBuilder::new(address).method(method).abort_signal(Some(&timeout));
