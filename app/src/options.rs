@@ -78,13 +78,10 @@ impl RunOptions {
 
     /// Reads the settings that can be parsed, and ignores the others. The run does not start automatically.
     pub fn from_right_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, impl AsRef<str>)>) -> Self {
-        let mut options = Self::default();
-        for (name, value) in pairs {
-            let before = options.clone();
-            if options.read(name, value.as_ref()).is_err() {
-                options = before;
-            }
-        }
+        let options = pairs.into_iter().fold(Self::default(), |before, (name, value)| {
+            let mut options = before.clone();
+            if options.read(name, value.as_ref()).is_ok() { options } else { before }
+        });
         Self { autostart: false, ..options }
     }
 

@@ -17,16 +17,15 @@ use training_worker::Loaded;
 use crate::backend::{Maker, PageBackend};
 use crate::{json, t, text};
 
-/// Name of the page's `<meta>` with the URL of the plain worker's loader.
-pub const WORKER_META: &str = "gradmark-worker";
-
-/// Returns the URL of the plain worker's loader, from the content of [`WORKER_META`].
+/// Returns the folder of a part of the page, which has `file`. `content` is the URL of that file in the `<meta>` of this
+/// name.
 ///
 /// # Errors
 /// The page was not built completely. The error is part of a sentence.
-pub fn worker_loader(content: Option<&str>) -> Result<String, String> {
-    let address = content.map(str::trim).filter(|address| address.starts_with('/') && !address.starts_with("//"));
-    address.map(str::to_owned).ok_or_else(|| t!(backend_no_worker, name = WORKER_META))
+pub fn folder_of(meta: &str, content: Option<&str>, file: &str) -> Result<String, String> {
+    let folder = content.and_then(|address| address.trim().strip_suffix(file));
+    let folder = folder.filter(|folder| folder.starts_with('/') && !folder.starts_with("//"));
+    folder.map(str::to_owned).ok_or_else(|| t!(backend_incomplete, name = meta))
 }
 
 /// Availability of one or more bundles on the server.
@@ -277,11 +276,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn missing_worker_url_is_an_error_with_advice() {
-        let address = "/worker-0123456789abcdef/loader.js";
-        assert_eq!(worker_loader(Some(address)).as_deref(), Ok(address));
-        for wrong in [None, Some(""), Some("worker/loader.js"), Some("//elsewhere.example/loader.js")] {
-            let reason = worker_loader(wrong).unwrap_err();
+    fn missing_folder_is_an_error_with_advice() {
+        let folder = |content| folder_of("gradmark-worker", content, "loader.js");
+        assert_eq!(folder(Some("/worker-0123/loader.js")).as_deref(), Ok("/worker-0123/"));
+        for wrong in
+            [None, Some(""), Some("worker/loader.js"), Some("//elsewhere.example/loader.js"), Some("/other.js")]
+        {
+            let reason = folder(wrong).unwrap_err();
             assert!(reason.contains("gradmark-worker") && reason.contains("cargo xtask run"), "{wrong:?}: {reason}");
         }
     }

@@ -8,8 +8,8 @@ use results::api::{AcceptedComparison, AcceptedRun, ErrorBody, IDEMPOTENCY_KEY, 
 use serde::de::DeserializeOwned;
 use web_sys::AbortSignal;
 
-use super::{is_offline, meta};
-use crate::documents::{self, DocumentPage};
+use super::{folder, is_offline};
+use crate::documents::DocumentPage;
 use crate::supplies::BundleState;
 use crate::{json, t, words};
 
@@ -82,8 +82,8 @@ pub(crate) async fn availability<T: DeserializeOwned>(file: &str, absent: &str) 
 }
 
 pub(crate) async fn html_of(document: &DocumentPage) -> Fetched<String> {
-    let address = document.fragment(meta(documents::META).as_deref()).map_err(RequestError::Incomplete)?;
-    text(&send(Method::GET, &address, None, None).await?).await
+    let folder = folder("gradmark-documents", "contents.json").map_err(RequestError::Incomplete)?;
+    text(&send(Method::GET, &format!("{folder}{}.html", document.name), None, None).await?).await
 }
 
 pub(crate) async fn get<T: DeserializeOwned>(address: &str) -> Fetched<T> {

@@ -25,6 +25,7 @@ use web_sys::{Document, HtmlAnchorElement, UrlSearchParams, Window};
 use crate::browser::Browser;
 use crate::filters::Filters;
 use crate::options::RunOptions;
+use crate::supplies::folder_of;
 use crate::t;
 
 fn window() -> Window {
@@ -41,8 +42,10 @@ fn promise_of(object: &JsValue, name: &str, argument: &JsValue) -> Option<js_sys
     method.call1(object, argument).ok()?.dyn_into().ok()
 }
 
-fn meta(name: &str) -> Option<String> {
-    document().query_selector(&format!("meta[name={name}]")).ok()??.get_attribute("content")
+/// Returns the folder of the file whose URL is in a `<meta>` of the page, or the reason it is unknown.
+fn folder(meta: &str, file: &str) -> Result<String, String> {
+    let element = document().query_selector(&format!("meta[name={meta}]")).ok().flatten();
+    folder_of(meta, element.and_then(|element| element.get_attribute("content")).as_deref(), file)
 }
 
 /// Sets the title in the browser's tab and history.
