@@ -6,6 +6,7 @@ pub use results::environment::distinct;
 use results::estimate::{Estimate, Interval};
 use results::{RunRecord, WorkloadRecord, csv};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::backend::title;
 use crate::charts::NamedCurve;
@@ -232,15 +233,10 @@ pub fn document(comparisons: &[Comparison], records: &[RunRecord], refused: &[Re
         schema_version: u32,
         comparisons: &'a [Comparison],
         records: &'a [RunRecord],
-        unavailable: Vec<LeftOutBackend<'a>>,
-    }
-    #[derive(Serialize)]
-    struct LeftOutBackend<'a> {
-        backend: &'a str,
-        reason: &'a str,
+        unavailable: Vec<Value>,
     }
     let unavailable =
-        refused.iter().map(|of| LeftOutBackend { backend: &of.contender.backend, reason: &of.reason }).collect();
+        refused.iter().map(|of| json!({ "backend": of.contender.backend, "reason": of.reason })).collect();
     let document = ComparisonFile { schema_version: DOCUMENT_VERSION, comparisons, records, unavailable };
     json::pretty(&document)
 }

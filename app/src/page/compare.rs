@@ -31,7 +31,6 @@ pub(super) fn compare_page() -> impl IntoView {
         Automation::start("comparison", move || task_report(state));
         state
     });
-    state.recheck_address();
     let stage = state.benchmark.stage;
     platform::set_title(t!(compare_title));
     let status = move || {
@@ -80,7 +79,7 @@ fn controls(state: StartState) -> impl IntoView {
     focus(button, move || matches!(state.benchmark.stage.get_untracked(), RunStage::Cancelled));
     let reason = move || {
         let of_options = state.options.with(|options| match options {
-            Err(sentence) => Some(sentence.clone()),
+            Err(sentence) => Some(sentence.text().to_owned()),
             Ok(options) => state.benchmark.supplies.with(|supplies| options.lacking_data(supplies)),
         });
         let contenders = state.contenders();

@@ -29,7 +29,8 @@ fn finish(state: StartState, finished: FinishedRun) -> impl IntoView {
     let heading = NodeRef::<html::H1>::new();
     // The Cancel button is gone; the keyboard goes on from the results.
     focus(heading, || true);
-    let FinishedRun { record, kind, bundle } = finished;
+    let FinishedRun { record, kind } = finished;
+    let bundle = state.benchmark.live.with_untracked(|live| live.bundle);
     let shown = record.clone();
     let file = format!("gradmark-{}.json", record.run_id.as_deref().unwrap_or("run"));
     // The displayed JSON is exactly what is uploaded, including the claimed name.

@@ -125,10 +125,6 @@ pub(crate) fn origin() -> String {
     window().location().origin().unwrap_or_default()
 }
 
-pub(crate) fn options_in_address() -> Result<RunOptions, String> {
-    RunOptions::from_pairs(pairs(RunOptions::NAMES))
-}
-
 pub(crate) fn unknown_in_address() -> Vec<String> {
     let search = window().location().search().unwrap_or_default();
     let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();

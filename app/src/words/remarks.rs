@@ -185,31 +185,6 @@ fn fact_and_advice(warning: &Warning) -> String {
     }
 }
 
-/// Cause of a run that ended without a result. Reasons are parts of sentences, in the language of the browser, driver
-/// or engine they come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RunFailure {
-    AnotherTab,
-    NotStarted,
-    /// The worker could not be downloaded or started.
-    NotLoaded(String),
-    /// The engine gave up, perhaps after some workloads.
-    Failed(RunTrouble, String),
-    Crashed(String),
-}
-
-impl RunFailure {
-    pub fn sentence(&self) -> String {
-        match self {
-            Self::AnotherTab => t!(running_another_tab).to_owned(),
-            Self::NotStarted => t!(running_not_started).to_owned(),
-            Self::NotLoaded(reason) => t!(running_not_loaded, reason),
-            Self::Failed(trouble, reason) => t!(running_failed, reason = failure_of_run(*trouble, reason)),
-            Self::Crashed(reason) => t!(running_crashed, reason),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::num::NonZero;
