@@ -227,7 +227,7 @@ impl Benchmark {
     fn receive(self, message: FromWorker) {
         match message {
             FromWorker::Arriving { bytes } => {
-                self.change(|live| live.bundle.iter_mut().for_each(|of| of.arriving(bytes)))
+                self.change(|live| live.bundle.iter_mut().for_each(|of| of.bytes = bytes.max(of.bytes)))
             }
             FromWorker::Loaded(size) => {
                 self.change(|live| live.bundle.iter_mut().for_each(|of| of.loaded = Some(size)))

@@ -66,7 +66,7 @@ impl Filters {
             SINCE | UNTIL => Date::from_iso(value).is_some(),
             DEVICE => is_key(value),
             COLUMNS => parse_columns(value) != RunColumn::usual(),
-            _ => List::named(name).is_some_and(|list| list.values().iter().skip(1).any(|(known, _)| *known == value)),
+            _ => List::named(name).is_some_and(|list| (list.values)().iter().skip(1).any(|(known, _)| *known == value)),
         };
         self.0.remove(name);
         if is_set {
@@ -234,7 +234,7 @@ fn clients() -> Vec<ListValue> {
 pub struct List {
     pub name: &'static str,
     pub title: PlainText,
-    values: fn() -> Vec<ListValue>,
+    pub values: fn() -> Vec<ListValue>,
 }
 
 /// Value in the API and in the URL, and its title. It is empty for all.
@@ -245,13 +245,9 @@ impl List {
         LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS).find(|list| list.name == name)
     }
 
-    pub fn values(&self) -> Vec<ListValue> {
-        (self.values)()
-    }
-
     /// Value of the filter, or its default.
     pub fn chosen(&self, filters: &Filters) -> &'static str {
-        let values = self.values();
+        let values = (self.values)();
         let chosen = filters.get(self.name).and_then(|word| values.iter().find(|(value, _)| *value == word));
         chosen.or(values.first()).map_or("", |(value, _)| *value)
     }
@@ -399,7 +395,7 @@ mod tests {
     /// Filters with the last value of every list.
     fn all() -> Filters {
         let lists = LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS);
-        let mut all = Filters::from_pairs(lists.map(|list| (list.name, list.values().last().unwrap().0)));
+        let mut all = Filters::from_pairs(lists.map(|list| (list.name, (list.values)().last().unwrap().0)));
         all.show(LeaderboardTab::Runs);
         let days = [(SINCE, "2026-11-01"), (UNTIL, "2026-11-23")];
         for (name, value) in days.into_iter().chain([(DEVICE, "reported-example"), (COLUMNS, "accuracy,day")]) {
@@ -457,7 +453,7 @@ mod tests {
         let absent: Vec<&str> = absent.map(|(name, _)| name.as_str()).collect();
         assert_eq!(absent, ["class", "cursor", "limit", "offset", "ranked"]);
         for list in LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS) {
-            for (value, _) in list.values() {
+            for (value, _) in (list.values)() {
                 assert_eq!(list.chosen(&Filters::from_pairs([(list.name, value)])), value, "{}", list.name);
             }
         }

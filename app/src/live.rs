@@ -304,7 +304,7 @@ mod tests {
         let mut live = Live::new(Some(Arrival::begin("Burn", 1000)), Forecast::default());
         assert_eq!(live.status(), "Loading Burn");
         let bundle = live.bundle.as_mut().unwrap();
-        bundle.arriving(500);
+        bundle.bytes = 500;
         bundle.loaded = Some(Loaded { compressed_bytes: None, bytes: 1000, cached: None, seconds: 1.0 });
         assert_eq!(live.status(), "Getting ready");
         live.event(&started("caffe-mnist", 1));

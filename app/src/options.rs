@@ -169,9 +169,10 @@ impl RunOptions {
         if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
     }
 
-    pub fn unknown<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-        let is_known = |name: &&str| *name == LANGUAGE || Self::NAMES.contains(name);
-        names.into_iter().filter(|name| !is_known(name)).collect()
+    /// Returns the unknown names in a URL query.
+    pub fn unknown(query: &str) -> Vec<&str> {
+        let names = query.trim_start_matches('?').split('&').filter_map(|pair| pair.split('=').next());
+        names.filter(|name| !name.is_empty() && *name != LANGUAGE && !Self::NAMES.contains(name)).collect()
     }
 
     /// Changes a setting, as in the URL. Empty text removes it.
@@ -497,8 +498,8 @@ mod tests {
         assert_eq!(options("suite=complete&epochs=2").query(), "?suite=complete&epochs=2");
         assert_eq!(options("steps=40").length, NonZero::new(40).map(Length::Steps));
         assert_eq!(options("without=subgroups, f16"), options("without=subgroups,f16"));
-        let names = ["suite", "sede", "leaderboard", "seed"];
-        assert_eq!(RunOptions::unknown(names), ["sede", "leaderboard"]);
+        assert_eq!(RunOptions::unknown("?suite=quick&sede=1&leaderboard&language=de&"), ["sede", "leaderboard"]);
+        assert_eq!(RunOptions::unknown(""), [""; 0]);
     }
 
     #[test]

@@ -249,27 +249,16 @@ mod tests {
 
     use super::*;
 
-    fn timing(seconds: f64, to_fastest: Option<f64>) -> Option<Timing> {
-        Some(Timing { seconds, to_fastest })
-    }
-
     fn figures() -> Figures {
-        Figures {
-            seeds: vec![1, 2],
-            steps: Some(20),
-            epoch: timing(6.0, None),
-            epoch_is_projected: true,
-            training: timing(12.0, Some(3.0)),
-            testing: timing(0.5, Some(2.0)),
-            samples_per_second: Some(1000.0),
-            samples_per_second_of_all_training: Some(900.0),
-            rate_to_fastest: Some(Estimate { value: 0.5, interval: Some(Interval { low: 0.4, high: 0.6 }) }),
-            accuracy: Some(0.975),
-            accuracy_deviation: Some(0.001),
-            cold_start: timing(2.0, Some(1.0)),
-            device_memory_bytes: Some(3_000_000),
-            host_memory_bytes: None,
-        }
+        let figures = json!({
+            "seeds": [1, 2], "steps": 20, "epoch": { "seconds": 6.0 }, "epoch_is_projected": true,
+            "training": { "seconds": 12.0, "to_fastest": 3.0 }, "testing": { "seconds": 0.5, "to_fastest": 2.0 },
+            "samples_per_second": 1000.0, "samples_per_second_of_all_training": 900.0,
+            "rate_to_fastest": { "value": 0.5, "interval": { "low": 0.4, "high": 0.6 } }, "accuracy": 0.975,
+            "accuracy_deviation": 0.001, "cold_start": { "seconds": 2.0, "to_fastest": 1.0 },
+            "device_memory_bytes": 3_000_000,
+        });
+        serde_json::from_value(figures).unwrap()
     }
 
     fn contender(backend: &str) -> Contender {

@@ -125,10 +125,6 @@ impl Arrival {
         Self { of, bytes: 0, total, loaded: None }
     }
 
-    pub fn arriving(&mut self, bytes: u64) {
-        self.bytes = bytes.max(self.bytes);
-    }
-
     pub fn sentence(self) -> String {
         let Self { of, bytes, total, loaded } = self;
         match loaded {

@@ -71,7 +71,7 @@ fn place_filters(chosen: RwSignal<Filters>) -> impl IntoView {
         chosen.with(|chosen| {
             let title = |list: &List| {
                 let value = list.chosen(chosen);
-                let title = list.values().into_iter().find(|(known, _)| *known == value);
+                let title = (list.values)().into_iter().find(|(known, _)| *known == value);
                 title.filter(|(value, _)| !value.is_empty()).map(|(_, title)| title)
             };
             let titles: Vec<_> = [SUITE, CLASS, PRECISION, CLIENT].iter().filter_map(title).collect();
@@ -81,7 +81,7 @@ fn place_filters(chosen: RwSignal<Filters>) -> impl IntoView {
     let segments = |list: List| {
         let now = move || chosen.with(|chosen| list.chosen(chosen));
         let choose = move |value| chosen.update(|chosen| chosen.set(list.name, value));
-        choice(list.title.text(), list.name, list.values(), now, choose)
+        choice(list.title.text(), list.name, (list.values)(), now, choose)
     };
     view! {
         <details class="more-filters">

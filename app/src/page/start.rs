@@ -153,7 +153,8 @@ const PRESSED_SHARE: f64 = 0.5;
 /// Warnings about unknown settings in the URL, and about what distorts the results: the battery, and other tabs or
 /// programs that use the processor, while there is still time to close them.
 pub(super) fn notes_before_run() -> impl IntoView {
-    let unknown = platform::unknown_in_address();
+    let query = platform::query();
+    let unknown = RunOptions::unknown(&query);
     let unknown = (!unknown.is_empty())
         .then(|| t!(settings_unknown, names = unknown.join(", "), known = RunOptions::NAMES.join(", ")));
     let on_battery = on_battery();

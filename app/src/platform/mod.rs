@@ -24,7 +24,6 @@ use web_sys::{Document, HtmlAnchorElement, UrlSearchParams, Window};
 
 use crate::browser::Browser;
 use crate::filters::Filters;
-use crate::options::RunOptions;
 use crate::supplies::folder_of;
 use crate::t;
 
@@ -125,11 +124,9 @@ pub(crate) fn origin() -> String {
     window().location().origin().unwrap_or_default()
 }
 
-pub(crate) fn unknown_in_address() -> Vec<String> {
-    let search = window().location().search().unwrap_or_default();
-    let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
-    let names: Vec<String> = search.trim_start_matches('?').split('&').map(name).filter(|of| !of.is_empty()).collect();
-    RunOptions::unknown(names.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
+/// Query of the URL, with its question mark.
+pub(crate) fn query() -> String {
+    window().location().search().unwrap_or_default()
 }
 
 pub(crate) fn parameter(name: &str) -> Option<String> {
@@ -169,7 +166,7 @@ fn replace(address: &str) {
 }
 
 fn parameters() -> Option<UrlSearchParams> {
-    UrlSearchParams::new_with_str(&window().location().search().ok()?).ok()
+    UrlSearchParams::new_with_str(&query()).ok()
 }
 
 /// URL parameters with these names, including repeated ones.
