@@ -11,38 +11,18 @@ use crate::text::{self, tier, workload_title};
 use crate::words::{PlainText, messages};
 use crate::{standing, t};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LeaderboardTab {
-    /// Places by score.
-    #[default]
-    Score,
-    Network(&'static str),
-    Runs,
-}
-
-impl LeaderboardTab {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Score => "",
-            Self::Network(name) => name,
-            Self::Runs => "runs",
-        }
-    }
-
-    fn named(name: &str) -> Self {
-        if name == Self::Runs.name() { Self::Runs } else { network(name).map_or(Self::Score, Self::Network) }
-    }
-}
-
 /// Selected tab, filters and columns, by their names in the URL. Values at their defaults are absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filters(BTreeMap<&'static str, String>);
 
 /// Names in the URL of what is not a [`List`].
-const TAB: &str = "leaderboard";
+pub const TAB: &str = "leaderboard";
 pub const SINCE: &str = "leaderboard-run-since";
 pub const UNTIL: &str = "leaderboard-run-until";
 pub const DEVICE: &str = "leaderboard-run-device";
+
+/// Tab of single runs.
+pub const RUNS: &str = "runs";
 
 impl Filters {
     pub fn names() -> impl Iterator<Item = &'static str> {
@@ -62,7 +42,7 @@ impl Filters {
     pub fn set(&mut self, name: &str, value: &str) {
         let Some(name) = Self::names().find(|known| *known == name) else { return };
         let is_set = match name {
-            TAB => LeaderboardTab::named(value) != LeaderboardTab::Score,
+            TAB => value == RUNS || network(value).is_some(),
             SINCE | UNTIL => Date::from_iso(value).is_some(),
             DEVICE => is_key(value),
             COLUMNS => parse_columns(value) != RunColumn::usual(),
@@ -84,16 +64,11 @@ impl Filters {
         Self::names().filter_map(|name| Some((name, self.get(name)?.to_owned()))).collect()
     }
 
-    /// The chosen tab, or the score if it is a network that the suite lacks.
-    pub fn tab(&self) -> LeaderboardTab {
-        match LeaderboardTab::named(self.get(TAB).unwrap_or_default()) {
-            LeaderboardTab::Network(name) if !suite_networks(self.suite()).contains(&name) => LeaderboardTab::Score,
-            shown => shown,
-        }
-    }
-
-    pub fn show(&mut self, tab: LeaderboardTab) {
-        self.set(TAB, tab.name());
+    /// The chosen tab: [`RUNS`], a network of the suite, or empty for places by score.
+    pub fn tab(&self) -> &'static str {
+        let chosen = self.get(TAB).unwrap_or_default();
+        let tabs = [RUNS].iter().chain(suite_networks(self.suite()));
+        tabs.copied().find(|tab| *tab == chosen).unwrap_or_default()
     }
 
     pub fn suite(&self) -> &'static str {
@@ -396,7 +371,7 @@ mod tests {
     fn all() -> Filters {
         let lists = LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS);
         let mut all = Filters::from_pairs(lists.map(|list| (list.name, (list.values)().last().unwrap().0)));
-        all.show(LeaderboardTab::Runs);
+        all.set(TAB, RUNS);
         let days = [(SINCE, "2026-11-01"), (UNTIL, "2026-11-23")];
         for (name, value) in days.into_iter().chain([(DEVICE, "reported-example"), (COLUMNS, "accuracy,day")]) {
             all.set(name, value);
@@ -407,10 +382,10 @@ mod tests {
     #[test]
     fn a_tab_shows_a_network_of_the_suite() {
         let of = |pairs: &[(&'static str, &str)]| Filters::from_pairs(pairs.iter().copied()).tab();
-        assert_eq!(of(&[("leaderboard", "caffe-mnist")]), LeaderboardTab::Network("caffe-mnist"));
-        assert_eq!(of(&[("leaderboard", "airbench94")]), LeaderboardTab::Score);
+        assert_eq!(of(&[("leaderboard", "caffe-mnist")]), "caffe-mnist");
+        assert_eq!(of(&[("leaderboard", "airbench94")]), "");
         let complete = ("leaderboard-suite", "complete");
-        assert_eq!(of(&[("leaderboard", "airbench94"), complete]), LeaderboardTab::Network("airbench94"));
+        assert_eq!(of(&[("leaderboard", "airbench94"), complete]), "airbench94");
     }
 
     #[test]

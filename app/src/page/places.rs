@@ -6,7 +6,7 @@ use results::{ClientKind, VENDORS};
 
 use super::parts::{MAX_ROWS, choice, listed, load_latest, show_more, table, text_field};
 use super::runs::drop_down;
-use crate::filters::{CLASS, CLIENT, Filters, LeaderboardTab, List, PRECISION, SUITE, suite_networks};
+use crate::filters::{CLASS, CLIENT, Filters, List, PRECISION, RUNS, SUITE, suite_networks};
 use crate::own_runs::OwnRuns;
 use crate::published::{self, PublishedTime};
 use crate::route::with_query;
@@ -31,7 +31,7 @@ pub(super) fn places(chosen: RwSignal<Filters>) -> impl IntoView {
         })
     });
     let loaded = load_latest::<Standings>(move || query.with(|query| with_query(STANDINGS, query)));
-    let tab = Memo::new(move |_| chosen.with(Filters::tab));
+    let tab = Memo::new(move |_| Some(chosen.with(Filters::tab)).filter(|tab| *tab != RUNS).unwrap_or_default());
     let lines = Memo::new(move |_| {
         loaded.with(|loaded| Some(lines(loaded.as_ref()?.as_ref().ok()?, tab.get()))).unwrap_or_default()
     });
@@ -56,14 +56,13 @@ pub(super) fn places(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
-fn lines(standings: &Standings, tab: LeaderboardTab) -> (u64, u64) {
-    match tab {
-        LeaderboardTab::Network(name) => {
-            let table = standings.tables.iter().find(|table| table.workload == name);
-            table.map_or((0, 0), |table| (table.places.len() as u64, table.total))
-        }
-        _ => (standings.scores.places.len() as u64, standings.scores.total),
+/// Number of loaded lines in a tab's table, and of all.
+fn lines(standings: &Standings, tab: &str) -> (u64, u64) {
+    if tab.is_empty() {
+        return (standings.scores.places.len() as u64, standings.scores.total);
     }
+    let table = standings.tables.iter().find(|table| table.workload == tab);
+    table.map_or((0, 0), |table| (table.places.len() as u64, table.total))
 }
 
 fn place_filters(chosen: RwSignal<Filters>) -> impl IntoView {
@@ -91,21 +90,20 @@ fn place_filters(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
-fn of_tab(standings: Standings, tab: LeaderboardTab, is_filtered: bool, search: RwSignal<String>) -> AnyView {
+fn of_tab(standings: Standings, tab: &'static str, is_filtered: bool, search: RwSignal<String>) -> AnyView {
     let (_, total) = lines(&standings, tab);
     let Standings { suite, scores, tables } = standings;
-    let (head, meaning, figure_text, places): (_, _, fn(f64) -> String, _) = match tab {
-        LeaderboardTab::Network(name) => {
-            let table = tables.into_iter().find(|table| table.workload == name);
-            (t!(common_rate), None, text::rate, table.map(|table| table.places).unwrap_or_default())
-        }
-        _ => (standing::SCORE_TITLE, Some(t!(result_score_meaning)), text::score, scores.places),
+    let (head, meaning, figure_text, places): (_, _, fn(f64) -> String, _) = if tab.is_empty() {
+        (standing::SCORE_TITLE, Some(t!(result_score_meaning)), text::score, scores.places)
+    } else {
+        let table = tables.into_iter().find(|table| table.workload == tab);
+        (t!(common_rate), None, text::rate, table.map(|table| table.places).unwrap_or_default())
     };
     if places.is_empty() {
         return match tab {
             _ if is_filtered => view! { <p class="callout">{t!(leaderboard_no_places)}</p> }.into_any(),
-            LeaderboardTab::Network(name) => no_places(vec![name]).into_any(),
-            _ => no_places(suite_networks(&suite.name).to_vec()).into_any(),
+            "" => no_places(suite_networks(&suite.name).to_vec()).into_any(),
+            network => no_places(vec![network]).into_any(),
         };
     }
     let counted = t!(leaderboard_lines, here = places.len(), total);
