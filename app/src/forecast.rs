@@ -183,6 +183,8 @@ impl Forecast {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use serde_json::json;
+
     use super::*;
 
     const NETWORKS: [&str; 2] = ["keras-mnist-mlp", "caffe-mnist"];
@@ -193,27 +195,21 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn started(workload: &str, index: u32) -> Event {
-        Event::WorkloadStarted {
-            workload: workload.to_owned(),
-            index,
-            count: 2,
-            batch_size: 64,
-            steps_per_epoch: 938,
-            target_accuracy: 0.98,
-        }
+        let event = json!({
+            "workload": workload, "index": index, "count": 2, "batch_size": 64, "steps_per_epoch": 938,
+            "target_accuracy": 0.98,
+        });
+        serde_json::from_value(json!({ "WorkloadStarted": event })).unwrap()
     }
 
     pub(crate) fn progress(step: u64, run_fraction: f64) -> Event {
-        Event::Progress {
-            workload: "caffe-mnist".to_owned(),
-            run_fraction,
-            step,
-            epochs: step as f64 / 938.0,
-            training_seconds: step as f64,
-            loss: 2.3 - step as f64 / 1000.0,
-            training_accuracy: 0.1,
-            samples_per_second: 100.0,
-        }
+        let seconds = step as f64;
+        let event = json!({
+            "workload": "caffe-mnist", "run_fraction": run_fraction, "step": step, "epochs": seconds / 938.0,
+            "training_seconds": seconds, "loss": 2.3 - seconds / 1000.0, "training_accuracy": 0.1,
+            "samples_per_second": 100.0,
+        });
+        serde_json::from_value(json!({ "Progress": event })).unwrap()
     }
 
     fn phase(forecast: &mut Forecast, phase: Phase) {

@@ -275,6 +275,10 @@ pub(super) fn show_more(more: Memo<bool>, limit: RwSignal<u32>) -> impl IntoView
     }
 }
 
+pub(super) fn small_button(label: impl Into<String>, press: impl Fn() + 'static) -> impl IntoView {
+    view! { <button class="button small" type="button" on:click=move |_| press()>{label.into()}</button> }
+}
+
 /// Button of this kind, with a note that describes it and has this id.
 pub(super) fn go(
     button: NodeRef<html::Button>,
@@ -308,15 +312,13 @@ pub(super) fn save(file: &str, kind: &str, text: &str, said: RwSignal<String>) {
 
 pub(super) fn exact_json(json: Signal<String>, file: String) -> impl IntoView {
     let said = RwSignal::new(String::new());
-    let save = move |_| save(&file, "application/json", &json.get_untracked(), said);
+    let save = move || save(&file, "application/json", &json.get_untracked(), said);
     view! {
         <details class="json">
             <summary>{t!(result_json)}</summary>
             <div class="row">
-                <button class="button small" type="button" on:click=move |_| copy(json.get_untracked(), said)>
-                    {t!(common_copy)}
-                </button>
-                <button class="button small" type="button" on:click=save>{t!(common_download)}</button>
+                {small_button(t!(common_copy), move || copy(json.get_untracked(), said))}
+                {small_button(t!(common_download), save)}
                 <span class="note" aria-live="polite">{said}</span>
             </div>
             <pre tabindex="0" role="region" aria-label=t!(result_json)><code>{json}</code></pre>
