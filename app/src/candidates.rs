@@ -47,8 +47,7 @@ fn each_once(all: impl Iterator<Item = Candidate>) -> Vec<Candidate> {
     all.filter(|candidate| seen.insert(candidate.id.clone())).collect()
 }
 
-/// Returns candidates whose name or description contains every typed word. Selected candidates that do not match come
-/// first, so that the list does not shift when one is selected.
+/// Returns the selected candidates, and those with every typed word. The list does not shift when one is selected.
 pub fn found<'a>(all: &'a [Candidate], own: &str, chosen: &'a [Candidate], typed: &str) -> Vec<&'a Candidate> {
     let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
     let fits = |candidate: &&Candidate| {

@@ -1,5 +1,4 @@
-//! Documents of the repository that are pages of the site: `/docs/NAME`. The hook that renders them reads the same list
-//! (`app/hooks/src/documents.rs`).
+//! Documents of the repository that are pages of the site: `/docs/NAME` (`app/hooks/src/documents.rs` renders them).
 
 use std::sync::LazyLock;
 

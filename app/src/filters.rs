@@ -30,8 +30,7 @@ impl Filters {
         [TAB].into_iter().chain(lists).chain([SINCE, UNTIL, DEVICE, COLUMNS])
     }
 
-    /// Parses decoded pairs of name and value. Unknown ones are ignored: a link may come from another version of the
-    /// page.
+    /// Parses decoded pairs of name and value. Unknown ones are ignored: a link may be from another version.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, impl AsRef<str>)>) -> Self {
         let mut filters = Self::default();
         pairs.into_iter().for_each(|(name, value)| filters.set(name, value.as_ref()));

@@ -1,5 +1,4 @@
-//! Prediction of a run's remaining time, from the last run on this device or else from the throughput of the first
-//! seconds.
+//! Prediction of a run's remaining time, from the last run on this device or else from the first throughput.
 
 use std::collections::BTreeMap;
 
@@ -68,8 +67,7 @@ pub struct Forecast {
     /// Completed share of the current network's training.
     share: Option<f64>,
     now: f64,
-    /// Seconds left, once they can be predicted: the lowest prediction so far. Rises are not shown, because the rounded
-    /// time would jump.
+    /// Seconds left, once predicted: the lowest prediction so far, because the rounded time would jump.
     pub seconds_left: Option<f64>,
 }
 

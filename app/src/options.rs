@@ -162,8 +162,7 @@ impl RunOptions {
         parts.into_iter().filter_map(|(name, value)| Some((name, value?))).chain(length).collect()
     }
 
-    /// Returns the pairs as a URL query with its question mark; empty for a standard run. Names and values need no
-    /// encoding.
+    /// Returns the pairs as a URL query with its question mark; empty for a standard run. They need no encoding.
     pub fn query(&self) -> String {
         let pairs: Vec<String> = self.pairs().iter().map(|(name, value)| format!("{name}={value}")).collect();
         if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
@@ -311,8 +310,7 @@ impl RunOptions {
         Self { suite: Some(suite.name), workloads: Vec::new(), ..self }
     }
 
-    /// Adds or removes a network. The result is a suite if one consists of exactly these networks. The last network
-    /// cannot be removed.
+    /// Adds or removes a network. Exactly the networks of a suite become that suite; the last one cannot be removed.
     pub fn with_network(self, name: &str, chosen: bool) -> Self {
         let before = self.networks();
         let is_in = |other: &str| if other == name { chosen } else { before.iter().any(|known| known == other) };
@@ -432,8 +430,7 @@ impl RunOptions {
         self.networks().iter().filter_map(of).max().filter(|_| self.backend.uses_webgpu())
     }
 
-    /// Cost of a run: its last duration in this browser, or else the maximum excluding checks and tests; downloads that
-    /// no run in this browser has made; and memory.
+    /// Cost of a run: its last duration here, or else the maximum without checks and tests; new downloads; and memory.
     pub fn cost(&self, bundle: Option<&Bundle>, runs: &OwnRuns) -> String {
         let networks = self.networks();
         let minutes = (networks.len() as f64 * self.suite().training_seconds / 60.0).ceil();

@@ -1,5 +1,4 @@
-//! Runs made in this browser and stored locally: their results, the links that delete them from the leaderboard, and
-//! the full records of runs not uploaded yet.
+//! Runs made in this browser, stored locally: results, deletion links, and the records of runs not uploaded yet.
 
 use std::collections::BTreeMap;
 

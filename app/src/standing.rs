@@ -12,8 +12,7 @@ use results::{DeviceKind, RunRecord, WorkloadRecord};
 
 use crate::{t, text};
 
-/// Describes the rank of a run in one network; `None` if no run is proven yet. `counts` is true if the run itself is
-/// ranked.
+/// Describes the rank of a run in one network; `None` if no run is proven. `counts` is true if the run is ranked.
 pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
     let [all, device, vendor] = standing.runs;
     if all == 1 {

@@ -17,8 +17,7 @@ use training_worker::Loaded;
 use crate::backend::{Maker, PageBackend};
 use crate::{json, t, text};
 
-/// Returns the folder of a part of the page, which has `file`. `content` is the URL of that file in the `<meta>` of this
-/// name.
+/// Returns the folder with `file`, whose URL is the content of a `<meta>` of the page.
 ///
 /// # Errors
 /// The page was not built completely. The error is part of a sentence.
@@ -146,8 +145,7 @@ impl Arrival {
     }
 }
 
-/// Known supplies. Any may be missing without affecting the others, and Burn and data may become available while the
-/// page is open.
+/// Known supplies. Any may be missing, and Burn and data may become available while the page is open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Supplies {
     pub burn: BundleState<Bundle>,
@@ -195,8 +193,7 @@ impl Supplies {
         self.missing_data.iter().find(|data| data.name == needed)
     }
 
-    /// Returns the reason a suite cannot be run, if data is missing. Networks that have their data can be selected
-    /// individually, but are not run under the name of the suite.
+    /// Returns the reason a suite cannot be run, if data is missing. Its other networks can be selected individually.
     pub fn lacking_for_suite(&self, suite: &SuiteDefinition) -> Option<String> {
         let lacking: Vec<&ServedDataSet> = suite.workloads.iter().filter_map(|name| self.missing_for(name)).collect();
         let missing = self.missing_data.iter().filter(|data| lacking.contains(data));

@@ -23,8 +23,7 @@ pub fn data_set_title(name: &str) -> String {
     }
 }
 
-/// Name of a device as claimed by its owner, or else reported by the platform. Claims are ignored for a software
-/// adapter, because it is not a GPU.
+/// Name of a device as claimed by its owner, or else reported. A software adapter is no GPU, so it has no claim.
 pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
     let name = match claimed.map(str::trim).filter(|name| !name.is_empty() && !adapter.software) {
         Some(name) => name.to_owned(),

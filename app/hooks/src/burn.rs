@@ -33,8 +33,7 @@ fn write_state(page: &Path, state: &StateFile) -> Result<()> {
     bundle::replace(&page.join("burn.json"), state)
 }
 
-/// Adds the bundle to a page that may already be served, and builds it if it is not cached and `may_build` is true.
-/// Without a bundle, `burn.json` has the reason.
+/// Adds the bundle to a page that may be served already. If it is not cached, builds it if `may_build`.
 pub(crate) fn place(top: &Path, page: &Path, may_build: bool) -> Result<()> {
     let made = bundle::in_cache("burn", top, &SOURCES)?;
     let missing = |note: &str| write_state(page, &StateFile::Missing { note: note.to_owned() });

@@ -58,8 +58,7 @@ fn finish() -> Result<()> {
     burn::place(&top, &stage, false)
 }
 
-/// URL of the repository, if set in the environment, as in GitHub's workflows. A checkout does not know where it is
-/// published.
+/// URL of the repository, if set in the environment, as in GitHub's workflows.
 fn repository() -> Option<String> {
     let value = |name| env::var(name).ok().filter(|value| !value.is_empty());
     let of_workflow = || Some(format!("{}/{}", value("GITHUB_SERVER_URL")?, value("GITHUB_REPOSITORY")?));

@@ -24,8 +24,7 @@ pub(super) fn wrong_address(state: StartState) -> impl IntoView {
     }
 }
 
-/// Every choice of a run, closed at first: one click on the main button is enough for most people. `compares` is true
-/// if several backends are chosen elsewhere.
+/// Every choice of a run, closed at first. `compares` is true if several backends are chosen elsewhere.
 pub(super) fn options(state: StartState, compares: bool) -> impl IntoView {
     let known = Memo::new(move |_| state.options.with(Result::is_ok));
     let has_gpu = move || matches!(state.gpu.get(), BrowserGpu::Found(gpu) if !gpu.software);

@@ -147,8 +147,7 @@ impl ComparisonRun {
         set_timeout(begin, Duration::ZERO);
     }
 
-    /// Stores the result when a backend's run ends, and starts the next run. A failed backend does not end the
-    /// comparison.
+    /// Stores the result when a backend's run ends, also if it failed, and starts the next run.
     fn follow(self, stage: &RunStage) {
         if untrack(|| self.present()).is_none() {
             return;

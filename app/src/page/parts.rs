@@ -32,8 +32,7 @@ pub(super) fn load_kept<T: DeserializeOwned + Send + Sync + 'static>(name: &str,
     kept(name, || load(address))
 }
 
-/// Requests something from the API, again when the address changes. Responses may arrive out of order; only the last
-/// request counts.
+/// Requests something again when the address changes. Responses may arrive out of order; only the last request counts.
 pub(super) fn load_latest<T: DeserializeOwned + Send + Sync + 'static>(
     address: impl Fn() -> String + Send + Sync + 'static,
 ) -> Response<T> {

@@ -1,5 +1,4 @@
-//! Start page: introduction, with an animation recorded from a real run by `browser-tests/examples/miniature.rs`, start
-//! button, run, and leaderboard.
+//! Start page: introduction with an animation (`browser-tests/examples/miniature.rs`), run, and leaderboard.
 
 use std::sync::LazyLock;
 

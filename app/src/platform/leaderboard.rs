@@ -48,8 +48,7 @@ pub(crate) async fn register(suite: Suite) -> Fetched<StartedRun> {
     answer(&send(Method::POST, "/api/v1/runs", Some(&body), None).await?).await
 }
 
-/// Uploads a record, exactly as displayed. A record without an id is imported as unverified. Uploads with the same key
-/// are idempotent.
+/// Uploads a record; one without an id is imported as unverified. Uploads with the same key are idempotent.
 pub(crate) async fn upload(run_id: Option<&str>, record: &str, key: &str) -> Fetched<AcceptedRun> {
     let key = Some((IDEMPOTENCY_KEY, key));
     let response = match run_id {
@@ -70,8 +69,7 @@ pub(crate) async fn delete(address: &str, secret: &str) -> Fetched<()> {
     send(Method::DELETE, address, None, Some(("authorization", &bearer))).await.map(drop)
 }
 
-/// Fetches the file with the availability of bundles on the server; `absent` is the note if the file does not exist.
-/// Without an answer, the availability is unknown.
+/// Fetches the file with the availability of bundles; `absent` is the note if the file does not exist.
 pub(crate) async fn availability<T: DeserializeOwned>(file: &str, absent: &str) -> Fetched<BundleState<T>> {
     match send(Method::GET, &format!("/{file}"), None, None).await {
         Ok(response) => Ok(BundleState::parse(file, &text(&response).await?)),

@@ -126,8 +126,7 @@ pub const SEED_BY_HAND: &str = "the seed was chosen by hand";
 /// Separates the fact of a warning from the advice.
 const ADVICE: &str = " | ";
 
-/// A warning, with a workload's title instead of its name. The advice is for the person who has just run the benchmark,
-/// and can run it again.
+/// A warning, with a workload's title instead of its name. The advice is for the person who can run it again.
 pub fn warning(warning: &Warning, with_advice: bool) -> String {
     let whole = fact_and_advice(warning);
     match whole.rsplit_once(ADVICE) {
