@@ -115,12 +115,10 @@ impl PageBackend {
     }
 }
 
-/// Title of a backend in tables, sentences and charts.
 pub fn title(contender: &Contender) -> String {
     PageBackend::named(&contender.backend).map_or_else(|| contender.to_string(), |known| known.title().to_owned())
 }
 
-/// Like [`title`], for the name of a backend.
 pub fn title_of(backend: &str) -> String {
     PageBackend::named(backend).map_or_else(|| backend.to_owned(), |known| known.title().to_owned())
 }

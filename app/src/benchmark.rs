@@ -7,7 +7,7 @@ use gloo_timers::callback::Interval;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::{Length, Outcome, Positive, Precision, RunRecord, SeedSource, Suite, Warning};
-use training_worker::{FromWorker, RunOrder, RunTrouble, ToWorker};
+use training_worker::{FromWorker, RunOrder, ToWorker};
 
 use crate::backend::{Maker, PageBackend};
 use crate::classifier::DrawingClassifier;
@@ -16,8 +16,9 @@ use crate::live::{Live, TrainedNetwork};
 use crate::options::RunOptions;
 use crate::platform::{self, HiddenTimer, PressureWatch, RunLock, TrainingWorker, WakeLock};
 use crate::supplies::{Arrival, Bundle, Supplies};
-use crate::words;
-use crate::words::remarks::{RunFailure, SEED_BY_HAND};
+use crate::t;
+use crate::words::remarks::{SEED_BY_HAND, failure_of_run, failure_of_workload};
+use crate::words::{self, Said};
 
 /// Interval between redraws. More frequent ones would compete with training for the GPU.
 const DRAW_EVERY_MILLISECONDS: u32 = 250;
@@ -36,7 +37,7 @@ pub(crate) enum RunStage {
     Cancelling,
     Cancelled,
     Finished,
-    Failed(RunFailure),
+    Failed(Said),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +56,6 @@ pub(crate) const DEMONSTRATED: &str = "keras-mnist-mlp";
 pub(crate) struct FinishedRun {
     pub(crate) record: RunRecord,
     pub(crate) kind: RunKind,
-    /// Download of a bundle other than the page's own.
-    pub(crate) bundle: Option<Arrival>,
 }
 
 impl FinishedRun {
@@ -132,12 +131,12 @@ impl Benchmark {
         spawn_local(async move {
             let Some(turn) = RunLock::take().await else {
                 if self.is_current(attempt) {
-                    self.end(RunStage::Failed(RunFailure::AnotherTab));
+                    self.fail(|| t!(running_another_tab).to_owned());
                 }
                 return;
             };
             if let Err(reason) = self.open(attempt, kind, &options, bundle, turn).await {
-                self.end(RunStage::Failed(RunFailure::NotLoaded(reason)));
+                self.fail(|| t!(running_not_loaded, reason));
             }
         });
     }
@@ -207,12 +206,12 @@ impl Benchmark {
     fn watch_for_start(self, attempt: u32) {
         let known = self.live.with_untracked(|live| live.bundle);
         let look = move || {
-            let (started, bundle) = self.live.with_untracked(|live| (live.adapter.is_some(), live.bundle));
+            let (started, bundle) = self.live.with_untracked(|live| (live.is_started, live.bundle));
             if !self.is_current(attempt) || started {
                 return;
             }
             if bundle == known {
-                return self.end(RunStage::Failed(RunFailure::NotStarted));
+                return self.fail(|| t!(running_not_started).to_owned());
             }
             self.watch_for_start(attempt);
         };
@@ -228,7 +227,7 @@ impl Benchmark {
     fn receive(self, message: FromWorker) {
         match message {
             FromWorker::Arriving { bytes } => {
-                self.change(|live| live.bundle.iter_mut().for_each(|of| of.arriving(bytes)))
+                self.change(|live| live.bundle.iter_mut().for_each(|of| of.bytes = bytes.max(of.bytes)))
             }
             FromWorker::Loaded(size) => {
                 self.change(|live| live.bundle.iter_mut().for_each(|of| of.loaded = Some(size)))
@@ -239,7 +238,7 @@ impl Benchmark {
                     session.worker.send(&ToWorker::Hidden(true));
                 }
             }),
-            FromWorker::NotLoaded(reason) => self.end(RunStage::Failed(RunFailure::NotLoaded(reason))),
+            FromWorker::NotLoaded(reason) => self.fail(|| t!(running_not_loaded, reason)),
             FromWorker::Loading { loaded_bytes, total_bytes } => {
                 let share = loaded_bytes as f64 / total_bytes.max(1) as f64;
                 self.change(|live| live.forecast.loaded = Some(share));
@@ -257,9 +256,9 @@ impl Benchmark {
                 if let Some(record) = so_far {
                     self.keep(*record);
                 }
-                self.end(RunStage::Failed(RunFailure::Failed(trouble, sentence)));
+                self.fail(|| t!(running_failed, reason = failure_of_run(trouble, &sentence)));
             }
-            FromWorker::Crashed(reason) => self.end(RunStage::Failed(RunFailure::Crashed(reason))),
+            FromWorker::Crashed(reason) => self.fail(|| t!(running_crashed, reason)),
             FromWorker::Classified(_) => {}
         }
     }
@@ -278,8 +277,7 @@ impl Benchmark {
             return self.end(RunStage::Cancelled);
         }
         if let Some((cause, reason)) = words::outcome::nothing_trained(&record) {
-            let trouble = RunTrouble::Workload(cause);
-            return self.end(RunStage::Failed(RunFailure::Failed(trouble, reason)));
+            return self.fail(|| t!(running_failed, reason = failure_of_workload(cause, &reason)));
         }
         self.change(|live| live.fraction = 1.0);
         self.keep(record);
@@ -295,8 +293,11 @@ impl Benchmark {
             record.warnings.extend(results::software::perhaps_software(&record));
             Some(session.kind)
         });
-        let bundle = self.live.with_untracked(|live| live.bundle);
-        self.finished.set(kind.map(|kind| FinishedRun { record, kind, bundle }));
+        self.finished.set(kind.map(|kind| FinishedRun { record, kind }));
+    }
+
+    fn fail(self, say: impl Fn() -> String) {
+        self.end(RunStage::Failed(Said::new(say)));
     }
 
     fn end(self, stage: RunStage) {

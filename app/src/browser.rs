@@ -4,7 +4,6 @@ use results::{Client, ClientKind, UNKNOWN};
 
 use crate::t;
 
-/// Browser, as described in records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Browser {
     /// Name in [`results::BROWSERS`], or [`UNKNOWN`].

@@ -20,7 +20,6 @@ pub struct Candidate {
     pub about: String,
 }
 
-/// Returns the results in a list, without duplicates.
 pub fn of_runs(rows: &[RunRow]) -> Vec<Candidate> {
     let candidate = |row: &RunRow| {
         let speed = row.summary.samples_per_second.map(|rate| text::rate(rate) + &text::rate_unit());
@@ -34,7 +33,6 @@ pub fn of_runs(rows: &[RunRow]) -> Vec<Candidate> {
     each_once(rows.iter().map(candidate))
 }
 
-/// Returns the devices in these rankings, without duplicates.
 pub fn of_devices<'a>(tables: impl IntoIterator<Item = &'a Standings>) -> Vec<Candidate> {
     let places = tables.into_iter().flat_map(|of| of.tables.iter().flat_map(|table| &table.places));
     each_once(places.map(|place| Candidate {
@@ -49,8 +47,7 @@ fn each_once(all: impl Iterator<Item = Candidate>) -> Vec<Candidate> {
     all.filter(|candidate| seen.insert(candidate.id.clone())).collect()
 }
 
-/// Returns candidates whose name or description contains every typed word. Selected candidates that do not match come
-/// first, so that the list does not shift when one is selected.
+/// Returns the selected candidates, and those with every typed word. The list does not shift when one is selected.
 pub fn found<'a>(all: &'a [Candidate], own: &str, chosen: &'a [Candidate], typed: &str) -> Vec<&'a Candidate> {
     let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
     let fits = |candidate: &&Candidate| {

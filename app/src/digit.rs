@@ -42,8 +42,7 @@ pub fn image(strokes: &[Vec<PenPoint>]) -> Option<Vec<u8>> {
     Some(image)
 }
 
-/// Returns the margin before the box along one axis that centers the ink without cutting any off, in pixels. `mass`
-/// returns the ink of a row or column.
+/// Returns the margin in pixels that centers the ink along one axis; `mass` is the ink of a row or column.
 fn margin(mass: impl Fn(usize) -> usize) -> usize {
     let masses = (0..BOX).map(mass);
     let (mut sum, mut moment, mut extent) = (0, 0, 0);
@@ -81,7 +80,6 @@ fn rasterize(strokes: &[Vec<PenPoint>]) -> Option<Box<Ink>> {
     Some(ink)
 }
 
-/// Draws a line with round caps.
 fn draw_line(ink: &mut Ink, from: PenPoint, to: PenPoint, radius: f32) {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let squared = (dx * dx + dy * dy).max(f32::MIN_POSITIVE);

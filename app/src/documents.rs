@@ -1,5 +1,4 @@
-//! Documents of the repository that are pages of the site: `/docs/NAME`. The hook that renders them reads the same list
-//! (`app/hooks/src/documents.rs`).
+//! Documents of the repository that are pages of the site: `/docs/NAME` (`app/hooks/src/documents.rs` renders them).
 
 use std::sync::LazyLock;
 
@@ -7,9 +6,6 @@ use serde::Deserialize;
 
 use crate::json;
 use crate::words::Said;
-
-/// Name of the page's `<meta>` with the URL of the list of fragments, which are in the same folder.
-pub const META: &str = "gradmark-documents";
 
 /// Documents linked at the end of every page.
 pub const AT_THE_END: [&str; 4] = ["methodology", "privacy", "open-data", "hosting"];
@@ -32,21 +28,6 @@ impl DocumentPage {
     pub fn path(&self) -> String {
         format!("/docs/{}", self.name)
     }
-
-    /// Returns the URL of its HTML, from the content of [`META`].
-    ///
-    /// # Errors
-    /// The page was not built completely. The error is part of a sentence.
-    pub fn fragment(&self, content: Option<&str>) -> Result<String, String> {
-        let folder = content.and_then(|list| list.trim().strip_suffix("contents.json"));
-        let folder = folder.filter(|folder| folder.starts_with('/') && !folder.starts_with("//"));
-        folder.map(|folder| format!("{folder}{}.html", self.name)).ok_or_else(|| {
-            format!(
-                "the page does not say where its documents are (<meta name=\"{META}\">), so it was not put together \
-                 completely; `cargo xtask run` builds it again"
-            )
-        })
-    }
 }
 
 #[cfg(test)]
@@ -68,16 +49,6 @@ mod tests {
                 assert!(PageLanguage::ALL.into_iter().all(is_said), "{texts}");
             }
             assert!(one.about.text().ends_with('.'), "{one:?}");
-        }
-    }
-
-    #[test]
-    fn document_is_in_the_folder_of_the_list() {
-        let privacy = document("privacy").unwrap();
-        let place = |content| privacy.fragment(content);
-        assert_eq!(place(Some("/documents-0123/contents.json")).unwrap(), "/documents-0123/privacy.html");
-        for wrong in [None, Some(""), Some("//elsewhere.example/contents.json"), Some("/documents/other.json")] {
-            assert!(place(wrong).unwrap_err().contains("gradmark-documents"), "{wrong:?}");
         }
     }
 }

@@ -11,38 +11,18 @@ use crate::text::{self, tier, workload_title};
 use crate::words::{PlainText, messages};
 use crate::{standing, t};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LeaderboardTab {
-    /// Places by score.
-    #[default]
-    Score,
-    Network(&'static str),
-    Runs,
-}
-
-impl LeaderboardTab {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Score => "",
-            Self::Network(name) => name,
-            Self::Runs => "runs",
-        }
-    }
-
-    fn named(name: &str) -> Self {
-        if name == Self::Runs.name() { Self::Runs } else { network(name).map_or(Self::Score, Self::Network) }
-    }
-}
-
 /// Selected tab, filters and columns, by their names in the URL. Values at their defaults are absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filters(BTreeMap<&'static str, String>);
 
 /// Names in the URL of what is not a [`List`].
-const TAB: &str = "leaderboard";
+pub const TAB: &str = "leaderboard";
 pub const SINCE: &str = "leaderboard-run-since";
 pub const UNTIL: &str = "leaderboard-run-until";
 pub const DEVICE: &str = "leaderboard-run-device";
+
+/// Tab of single runs.
+pub const RUNS: &str = "runs";
 
 impl Filters {
     pub fn names() -> impl Iterator<Item = &'static str> {
@@ -50,8 +30,7 @@ impl Filters {
         [TAB].into_iter().chain(lists).chain([SINCE, UNTIL, DEVICE, COLUMNS])
     }
 
-    /// Parses decoded pairs of name and value. Unknown ones are ignored: a link may come from another version of the
-    /// page.
+    /// Parses decoded pairs of name and value. Unknown ones are ignored: a link may be from another version.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, impl AsRef<str>)>) -> Self {
         let mut filters = Self::default();
         pairs.into_iter().for_each(|(name, value)| filters.set(name, value.as_ref()));
@@ -62,11 +41,11 @@ impl Filters {
     pub fn set(&mut self, name: &str, value: &str) {
         let Some(name) = Self::names().find(|known| *known == name) else { return };
         let is_set = match name {
-            TAB => LeaderboardTab::named(value) != LeaderboardTab::Score,
+            TAB => value == RUNS || network(value).is_some(),
             SINCE | UNTIL => Date::from_iso(value).is_some(),
             DEVICE => is_key(value),
             COLUMNS => parse_columns(value) != RunColumn::usual(),
-            _ => List::named(name).is_some_and(|list| list.values().iter().skip(1).any(|(known, _)| *known == value)),
+            _ => List::named(name).is_some_and(|list| (list.values)().iter().skip(1).any(|(known, _)| *known == value)),
         };
         self.0.remove(name);
         if is_set {
@@ -84,16 +63,11 @@ impl Filters {
         Self::names().filter_map(|name| Some((name, self.get(name)?.to_owned()))).collect()
     }
 
-    /// The chosen tab, or the score if it is a network that the suite lacks.
-    pub fn tab(&self) -> LeaderboardTab {
-        match LeaderboardTab::named(self.get(TAB).unwrap_or_default()) {
-            LeaderboardTab::Network(name) if !suite_networks(self.suite()).contains(&name) => LeaderboardTab::Score,
-            shown => shown,
-        }
-    }
-
-    pub fn show(&mut self, tab: LeaderboardTab) {
-        self.set(TAB, tab.name());
+    /// The chosen tab: [`RUNS`], a network of the suite, or empty for places by score.
+    pub fn tab(&self) -> &'static str {
+        let chosen = self.get(TAB).unwrap_or_default();
+        let tabs = [RUNS].iter().chain(suite_networks(self.suite()));
+        tabs.copied().find(|tab| *tab == chosen).unwrap_or_default()
     }
 
     pub fn suite(&self) -> &'static str {
@@ -234,7 +208,7 @@ fn clients() -> Vec<ListValue> {
 pub struct List {
     pub name: &'static str,
     pub title: PlainText,
-    values: fn() -> Vec<ListValue>,
+    pub values: fn() -> Vec<ListValue>,
 }
 
 /// Value in the API and in the URL, and its title. It is empty for all.
@@ -245,13 +219,9 @@ impl List {
         LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS).find(|list| list.name == name)
     }
 
-    pub fn values(&self) -> Vec<ListValue> {
-        (self.values)()
-    }
-
     /// Value of the filter, or its default.
     pub fn chosen(&self, filters: &Filters) -> &'static str {
-        let values = self.values();
+        let values = (self.values)();
         let chosen = filters.get(self.name).and_then(|word| values.iter().find(|(value, _)| *value == word));
         chosen.or(values.first()).map_or("", |(value, _)| *value)
     }
@@ -399,8 +369,8 @@ mod tests {
     /// Filters with the last value of every list.
     fn all() -> Filters {
         let lists = LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS);
-        let mut all = Filters::from_pairs(lists.map(|list| (list.name, list.values().last().unwrap().0)));
-        all.show(LeaderboardTab::Runs);
+        let mut all = Filters::from_pairs(lists.map(|list| (list.name, (list.values)().last().unwrap().0)));
+        all.set(TAB, RUNS);
         let days = [(SINCE, "2026-11-01"), (UNTIL, "2026-11-23")];
         for (name, value) in days.into_iter().chain([(DEVICE, "reported-example"), (COLUMNS, "accuracy,day")]) {
             all.set(name, value);
@@ -411,10 +381,10 @@ mod tests {
     #[test]
     fn a_tab_shows_a_network_of_the_suite() {
         let of = |pairs: &[(&'static str, &str)]| Filters::from_pairs(pairs.iter().copied()).tab();
-        assert_eq!(of(&[("leaderboard", "caffe-mnist")]), LeaderboardTab::Network("caffe-mnist"));
-        assert_eq!(of(&[("leaderboard", "airbench94")]), LeaderboardTab::Score);
+        assert_eq!(of(&[("leaderboard", "caffe-mnist")]), "caffe-mnist");
+        assert_eq!(of(&[("leaderboard", "airbench94")]), "");
         let complete = ("leaderboard-suite", "complete");
-        assert_eq!(of(&[("leaderboard", "airbench94"), complete]), LeaderboardTab::Network("airbench94"));
+        assert_eq!(of(&[("leaderboard", "airbench94"), complete]), "airbench94");
     }
 
     #[test]
@@ -457,7 +427,7 @@ mod tests {
         let absent: Vec<&str> = absent.map(|(name, _)| name.as_str()).collect();
         assert_eq!(absent, ["class", "cursor", "limit", "offset", "ranked"]);
         for list in LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS) {
-            for (value, _) in list.values() {
+            for (value, _) in (list.values)() {
                 assert_eq!(list.chosen(&Filters::from_pairs([(list.name, value)])), value, "{}", list.name);
             }
         }

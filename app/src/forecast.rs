@@ -1,5 +1,4 @@
-//! Prediction of a run's remaining time, from the last run on this device or else from the throughput of the first
-//! seconds.
+//! Prediction of a run's remaining time, from the last run on this device or else from the first throughput.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +59,7 @@ pub struct Forecast {
     spent: Parts,
     last: Option<Parts>,
     /// Current phase and its start time.
-    phase: Option<(Phase, f64)>,
+    pub phase: Option<(Phase, f64)>,
     /// Index of the network measured last, and its samples per second.
     measured: Option<(usize, f64)>,
     /// Downloaded share of the data that the current network needs, while it downloads.
@@ -68,8 +67,7 @@ pub struct Forecast {
     /// Completed share of the current network's training.
     share: Option<f64>,
     now: f64,
-    /// Seconds left, once they can be predicted: the lowest prediction so far. Rises are not shown, because the rounded
-    /// time would jump.
+    /// Seconds left, once predicted: the lowest prediction so far, because the rounded time would jump.
     pub seconds_left: Option<f64>,
 }
 
@@ -150,7 +148,6 @@ impl Forecast {
         setup + training + testing + proving
     }
 
-    /// Predicts the parts of a network, from the last run or else from the current throughput.
     fn predict(&self, place: usize) -> Parts {
         let name = self.networks.get(place).map_or("", String::as_str);
         if let Some(known) = self.known.get(name) {
@@ -184,6 +181,8 @@ impl Forecast {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use serde_json::json;
+
     use super::*;
 
     const NETWORKS: [&str; 2] = ["keras-mnist-mlp", "caffe-mnist"];
@@ -194,27 +193,21 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn started(workload: &str, index: u32) -> Event {
-        Event::WorkloadStarted {
-            workload: workload.to_owned(),
-            index,
-            count: 2,
-            batch_size: 64,
-            steps_per_epoch: 938,
-            target_accuracy: 0.98,
-        }
+        let event = json!({
+            "workload": workload, "index": index, "count": 2, "batch_size": 64, "steps_per_epoch": 938,
+            "target_accuracy": 0.98,
+        });
+        serde_json::from_value(json!({ "WorkloadStarted": event })).unwrap()
     }
 
     pub(crate) fn progress(step: u64, run_fraction: f64) -> Event {
-        Event::Progress {
-            workload: "caffe-mnist".to_owned(),
-            run_fraction,
-            step,
-            epochs: step as f64 / 938.0,
-            training_seconds: step as f64,
-            loss: 2.3 - step as f64 / 1000.0,
-            training_accuracy: 0.1,
-            samples_per_second: 100.0,
-        }
+        let seconds = step as f64;
+        let event = json!({
+            "workload": "caffe-mnist", "run_fraction": run_fraction, "step": step, "epochs": seconds / 938.0,
+            "training_seconds": seconds, "loss": 2.3 - seconds / 1000.0, "training_accuracy": 0.1,
+            "samples_per_second": 100.0,
+        });
+        serde_json::from_value(json!({ "Progress": event })).unwrap()
     }
 
     fn phase(forecast: &mut Forecast, phase: Phase) {

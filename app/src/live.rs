@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use engine::{Event, Phase};
-use results::{Adapter, CurvePoint, Evaluation, Outcome, Warning};
+use results::{CurvePoint, Evaluation, Outcome};
 
 use crate::forecast::Forecast;
 use crate::published::{self, PublishedLearning};
@@ -14,21 +14,10 @@ use crate::{t, text};
 /// Maximum number of points kept for drawing. Beyond it, every other point is dropped.
 const MAX_POINTS: usize = 600;
 
-fn thin<T>(points: &mut Vec<T>) {
-    if points.len() > MAX_POINTS {
-        let mut even = false;
-        points.retain(|_| {
-            even = !even;
-            even
-        });
-    }
-}
-
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Live {
-    pub adapter: Option<Adapter>,
-    pub phase: Option<Phase>,
-    pub warnings: Vec<Warning>,
+    /// True once the engine has opened the device.
+    pub is_started: bool,
     pub workload: Option<LiveWorkload>,
     /// Finished networks that showed answers.
     trained: Vec<TrainedNetwork>,
@@ -54,8 +43,6 @@ pub struct LiveWorkload {
     pub samples_per_second: Option<f64>,
     pub training: Vec<CurvePoint>,
     pub tests: Vec<Evaluation>,
-    /// Seconds of training and samples per second, window by window.
-    pub rates: Vec<(f64, f64)>,
     pub examples: Option<Arc<Examples>>,
     /// Current prediction for each of them.
     pub answers: Vec<u16>,
@@ -93,9 +80,9 @@ impl LiveWorkload {
                 self.epochs = epochs;
                 self.samples_per_second = Some(samples_per_second);
                 self.training.push(CurvePoint { step, training_seconds, loss, accuracy: training_accuracy });
-                self.rates.push((training_seconds, samples_per_second));
-                thin(&mut self.training);
-                thin(&mut self.rates);
+                if self.training.len() > MAX_POINTS {
+                    self.training = self.training.iter().step_by(2).copied().collect();
+                }
             }
             Event::Evaluated { evaluation, .. } => self.tests.push(*evaluation),
             Event::Examples { workload, height, width, channels, images, labels } => {
@@ -129,7 +116,7 @@ impl Live {
     pub fn event(&mut self, event: &Event) {
         self.forecast.event(event);
         match event {
-            Event::RunStarted { adapter, .. } => self.adapter = Some(adapter.clone()),
+            Event::RunStarted { .. } => self.is_started = true,
             Event::WorkloadStarted { workload, index, count, batch_size, target_accuracy, .. } => {
                 self.workload = Some(LiveWorkload {
                     name: workload.clone(),
@@ -140,7 +127,6 @@ impl Live {
                     ..LiveWorkload::default()
                 });
             }
-            Event::PhaseStarted { phase, .. } => self.phase = Some(*phase),
             Event::WorkloadFinished { record } => {
                 self.rates.extend(record.summary.samples_per_second.map(|rate| (record.workload.clone(), rate)));
                 if let Some(workload) = &mut self.workload {
@@ -153,7 +139,6 @@ impl Live {
                     self.trained.push(TrainedNetwork { workload: record.workload.clone(), examples, accuracy });
                 }
             }
-            Event::Warned { warning } => self.warnings.push(warning.clone()),
             _ => {}
         }
         if let Some(workload) = &mut self.workload {
@@ -175,7 +160,7 @@ impl Live {
                 None => t!(running_getting_ready).to_owned(),
             };
         };
-        let phase = phase(self.phase.unwrap_or(Phase::LoadingData), &workload.name);
+        let phase = phase(self.forecast.phase.map_or(Phase::LoadingData, |(phase, _)| phase), &workload.name);
         // The heading below already names the network.
         t!(running_status, number = workload.index + 1, count = workload.count, phase)
     }
@@ -319,7 +304,7 @@ mod tests {
         let mut live = Live::new(Some(Arrival::begin("Burn", 1000)), Forecast::default());
         assert_eq!(live.status(), "Loading Burn");
         let bundle = live.bundle.as_mut().unwrap();
-        bundle.arriving(500);
+        bundle.bytes = 500;
         bundle.loaded = Some(Loaded { compressed_bytes: None, bytes: 1000, cached: None, seconds: 1.0 });
         assert_eq!(live.status(), "Getting ready");
         live.event(&started("caffe-mnist", 1));
@@ -357,7 +342,7 @@ mod tests {
             live.event(&progress(step, 0.0));
         }
         let workload = live.workload.unwrap();
-        assert!(workload.training.len() <= MAX_POINTS && workload.rates.len() <= MAX_POINTS);
+        assert!(workload.training.len() <= MAX_POINTS);
         assert_eq!(workload.training[0].step, 0);
         assert!(workload.training.windows(2).all(|pair| pair[0].step < pair[1].step));
         assert_eq!(workload.step, 1999);

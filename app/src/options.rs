@@ -78,13 +78,10 @@ impl RunOptions {
 
     /// Reads the settings that can be parsed, and ignores the others. The run does not start automatically.
     pub fn from_right_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, impl AsRef<str>)>) -> Self {
-        let mut options = Self::default();
-        for (name, value) in pairs {
-            let before = options.clone();
-            if options.read(name, value.as_ref()).is_err() {
-                options = before;
-            }
-        }
+        let options = pairs.into_iter().fold(Self::default(), |before, (name, value)| {
+            let mut options = before.clone();
+            if options.read(name, value.as_ref()).is_ok() { options } else { before }
+        });
         Self { autostart: false, ..options }
     }
 
@@ -165,16 +162,16 @@ impl RunOptions {
         parts.into_iter().filter_map(|(name, value)| Some((name, value?))).chain(length).collect()
     }
 
-    /// Returns the pairs as a URL query with its question mark; empty for a standard run. Names and values need no
-    /// encoding.
+    /// Returns the pairs as a URL query with its question mark; empty for a standard run. They need no encoding.
     pub fn query(&self) -> String {
         let pairs: Vec<String> = self.pairs().iter().map(|(name, value)| format!("{name}={value}")).collect();
         if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
     }
 
-    pub fn unknown<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-        let is_known = |name: &&str| *name == LANGUAGE || Self::NAMES.contains(name);
-        names.into_iter().filter(|name| !is_known(name)).collect()
+    /// Returns the unknown names in a URL query.
+    pub fn unknown(query: &str) -> Vec<&str> {
+        let names = query.trim_start_matches('?').split('&').filter_map(|pair| pair.split('=').next());
+        names.filter(|name| !name.is_empty() && *name != LANGUAGE && !Self::NAMES.contains(name)).collect()
     }
 
     /// Changes a setting, as in the URL. Empty text removes it.
@@ -258,7 +255,6 @@ impl RunOptions {
         self.networks().into_iter().filter_map(left_out).collect()
     }
 
-    /// [`Self::left_out`] as sentences, one for each reason.
     pub fn left_out_sentences(&self) -> Vec<String> {
         let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
         for (name, reason) in self.left_out() {
@@ -314,8 +310,7 @@ impl RunOptions {
         Self { suite: Some(suite.name), workloads: Vec::new(), ..self }
     }
 
-    /// Adds or removes a network. The result is a suite if one consists of exactly these networks. The last network
-    /// cannot be removed.
+    /// Adds or removes a network. Exactly the networks of a suite become that suite; the last one cannot be removed.
     pub fn with_network(self, name: &str, chosen: bool) -> Self {
         let before = self.networks();
         let is_in = |other: &str| if other == name { chosen } else { before.iter().any(|known| known == other) };
@@ -435,8 +430,7 @@ impl RunOptions {
         self.networks().iter().filter_map(of).max().filter(|_| self.backend.uses_webgpu())
     }
 
-    /// Cost of a run: its last duration in this browser, or else the maximum excluding checks and tests; downloads that
-    /// no run in this browser has made; and memory.
+    /// Cost of a run: its last duration here, or else the maximum without checks and tests; new downloads; and memory.
     pub fn cost(&self, bundle: Option<&Bundle>, runs: &OwnRuns) -> String {
         let networks = self.networks();
         let minutes = (networks.len() as f64 * self.suite().training_seconds / 60.0).ceil();
@@ -501,8 +495,8 @@ mod tests {
         assert_eq!(options("suite=complete&epochs=2").query(), "?suite=complete&epochs=2");
         assert_eq!(options("steps=40").length, NonZero::new(40).map(Length::Steps));
         assert_eq!(options("without=subgroups, f16"), options("without=subgroups,f16"));
-        let names = ["suite", "sede", "leaderboard", "seed"];
-        assert_eq!(RunOptions::unknown(names), ["sede", "leaderboard"]);
+        assert_eq!(RunOptions::unknown("?suite=quick&sede=1&leaderboard&language=de&"), ["sede", "leaderboard"]);
+        assert_eq!(RunOptions::unknown(""), [""; 0]);
     }
 
     #[test]

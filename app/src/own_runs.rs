@@ -1,5 +1,4 @@
-//! Runs made in this browser and stored locally: their results, the links that delete them from the leaderboard, and
-//! the full records of runs not uploaded yet.
+//! Runs made in this browser, stored locally: results, deletion links, and the records of runs not uploaded yet.
 
 use std::collections::BTreeMap;
 
@@ -125,19 +124,16 @@ impl OwnRuns {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn run(number: usize) -> OwnRun {
-        OwnRun {
-            key: format!("key {number}"),
-            unix_seconds: number as f64,
-            device: Said::new(|| "Some GPU".to_owned()),
-            sentence: Said::new(|| "fast".to_owned()),
-            uploaded: None,
-            record: Some(Record { run_id: None, json: "{}".to_owned() }),
-            pace: "backend=wgsl".to_owned(),
-            took: Vec::new(),
-        }
+        let run = json!({
+            "key": format!("key {number}"), "unix_seconds": number, "device": { "en": "Some GPU" },
+            "sentence": { "en": "fast" }, "record": { "json": "{}" }, "pace": "backend=wgsl", "took": [],
+        });
+        serde_json::from_value(run).unwrap()
     }
 
     /// A standard run of these networks, with seconds for each.

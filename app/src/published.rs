@@ -33,8 +33,7 @@ fn results_of(workload: &str, batch_size: u32) -> impl Iterator<Item = &'static 
     ALL.iter().filter(move |of| of.workload == workload && of.batch_size == batch_size)
 }
 
-/// Describes the published results of a network at the same batch size, in one sentence per device, fastest first.
-/// Empty if the run has no time per epoch.
+/// Describes published results at the same batch size, fastest first; empty if the run has no time per epoch.
 pub fn sentences(record: &WorkloadRecord) -> Vec<String> {
     let Some(own) = epoch_seconds(record) else { return Vec::new() };
     results_of(&record.workload, record.settings.batch_size).map(|of| of.describe_time(own)).collect()

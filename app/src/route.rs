@@ -28,17 +28,13 @@ pub enum Route {
     SideBySide,
     /// Places, and single runs.
     Leaderboard,
-    /// Devices that trained one network.
     Devices,
-    /// Result files opened from disk.
     File,
     /// Page of a run or shared comparison with this id, or of a device with this key, in which non-ASCII characters are
     /// percent-encoded as in requests.
     Stored(StoredKind, String),
     Moderation,
-    /// List of documents.
     Documents,
-    /// Document with this name, if it exists.
     Document(String),
     /// Deletion of a run or a comparison; the secret is in the fragment, which browsers do not send to the server.
     Delete(StoredKind, String),
@@ -131,7 +127,6 @@ pub fn with_query(path: &str, query: &impl Serialize) -> String {
     address
 }
 
-/// Returns the URL that exports a whole list.
 pub fn export(format: ExportFormat, query: &ListRuns) -> String {
     let query = ListRuns { limit: None, cursor: None, offset: None, ..query.clone() };
     with_query(&format!("/api/v1/export?format={}", format.name()), &query)

@@ -2,10 +2,12 @@
 
 use results::api::SideVerdict;
 use results::comparison::{Comparison, Figures, Lead, Refused, Row, RowOutcome, Timing, lead};
+pub use results::environment::distinct;
 use results::estimate::{Estimate, Interval};
 use results::summary::thin_curve;
 use results::{CurvePoint, RunRecord, WorkloadRecord, csv};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::backend::title;
 use crate::words::{self, PlainText, messages};
@@ -108,7 +110,6 @@ fn rate(figures: &Figures) -> String {
         .map_or_else(|| t!(common_too_short).to_owned(), |rate| text::rate(rate) + &text::rate_unit())
 }
 
-/// Formats the metrics in the order of [`COLUMNS`].
 pub fn cells(figures: Option<&Figures>) -> [FigureCell; 7] {
     let projected =
         figures.filter(|of| of.epoch.is_some() && of.epoch_is_projected).map(|_| t!(compare_projected).to_owned());
@@ -192,16 +193,6 @@ pub fn curves(
     found
 }
 
-pub fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    let mut known = Vec::new();
-    for item in items {
-        if !known.contains(&item) {
-            known.push(item);
-        }
-    }
-    known
-}
-
 type FigureValue = fn(&Figures) -> Option<f64>;
 
 /// Metrics in files: unrounded, in seconds, samples and bytes.
@@ -250,15 +241,10 @@ pub fn document(comparisons: &[Comparison], records: &[RunRecord], refused: &[Re
         schema_version: u32,
         comparisons: &'a [Comparison],
         records: &'a [RunRecord],
-        unavailable: Vec<LeftOutBackend<'a>>,
-    }
-    #[derive(Serialize)]
-    struct LeftOutBackend<'a> {
-        backend: &'a str,
-        reason: &'a str,
+        unavailable: Vec<Value>,
     }
     let unavailable =
-        refused.iter().map(|of| LeftOutBackend { backend: &of.contender.backend, reason: &of.reason }).collect();
+        refused.iter().map(|of| json!({ "backend": of.contender.backend, "reason": of.reason })).collect();
     let document = ComparisonFile { schema_version: DOCUMENT_VERSION, comparisons, records, unavailable };
     json::pretty(&document)
 }
@@ -271,27 +257,16 @@ mod tests {
 
     use super::*;
 
-    fn timing(seconds: f64, to_fastest: Option<f64>) -> Option<Timing> {
-        Some(Timing { seconds, to_fastest })
-    }
-
     fn figures() -> Figures {
-        Figures {
-            seeds: vec![1, 2],
-            steps: Some(20),
-            epoch: timing(6.0, None),
-            epoch_is_projected: true,
-            training: timing(12.0, Some(3.0)),
-            testing: timing(0.5, Some(2.0)),
-            samples_per_second: Some(1000.0),
-            samples_per_second_of_all_training: Some(900.0),
-            rate_to_fastest: Some(Estimate { value: 0.5, interval: Some(Interval { low: 0.4, high: 0.6 }) }),
-            accuracy: Some(0.975),
-            accuracy_deviation: Some(0.001),
-            cold_start: timing(2.0, Some(1.0)),
-            device_memory_bytes: Some(3_000_000),
-            host_memory_bytes: None,
-        }
+        let figures = json!({
+            "seeds": [1, 2], "steps": 20, "epoch": { "seconds": 6.0 }, "epoch_is_projected": true,
+            "training": { "seconds": 12.0, "to_fastest": 3.0 }, "testing": { "seconds": 0.5, "to_fastest": 2.0 },
+            "samples_per_second": 1000.0, "samples_per_second_of_all_training": 900.0,
+            "rate_to_fastest": { "value": 0.5, "interval": { "low": 0.4, "high": 0.6 } }, "accuracy": 0.975,
+            "accuracy_deviation": 0.001, "cold_start": { "seconds": 2.0, "to_fastest": 1.0 },
+            "device_memory_bytes": 3_000_000,
+        });
+        serde_json::from_value(figures).unwrap()
     }
 
     fn contender(backend: &str) -> Contender {

@@ -12,8 +12,7 @@ use results::{DeviceKind, RunRecord, WorkloadRecord};
 
 use crate::{t, text};
 
-/// Describes the rank of a run in one network; `None` if no run is proven yet. `counts` is true if the run itself is
-/// ranked.
+/// Describes the rank of a run in one network; `None` if no run is proven. `counts` is true if the run is ranked.
 pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
     let [all, device, vendor] = standing.runs;
     if all == 1 {
@@ -36,7 +35,6 @@ pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
 /// Maximum number of leaderboard lines to request for a rank. Lines beyond it count as slower.
 const MAX_RANKED: u32 = 200;
 
-/// Returns the query for the scores that a run is compared with.
 pub fn scores_query(record: &RunRecord) -> StandingsQuery {
     let adapter = &record.device.adapter;
     StandingsQuery {
@@ -172,32 +170,20 @@ pub fn with_interval(figure: &FigureOfDevice, text: fn(f64) -> String) -> (Strin
 
 #[cfg(test)]
 mod tests {
-    use results::api::DeviceSource;
-    use results::{ClientKind, Precision, Suite};
+    use serde_json::json;
 
     use super::*;
     use crate::charts::tests::row;
 
     fn line(device: &str, place: u64, submitters: u64, seconds_to_target: Option<f64>) -> StandingsPlace {
         let median = 1000.0 / place as f64;
-        let [lower_quartile, upper_quartile] = [median; 2];
-        let figure = FigureOfDevice { median, lower_quartile, upper_quartile, runs: submitters, submitters, days: 2 };
-        StandingsPlace {
-            place,
-            device_key: device.to_owned(),
-            device_name: device.to_owned(),
-            device_source: DeviceSource::Reported,
-            vendor: None,
-            inferred: None,
-            backend: "wgsl".to_owned(),
-            client_kind: ClientKind::Native,
-            figure,
-            seconds_to_target,
-            completion: None,
-            outlier_runs: 0,
-            outliers: Vec::new(),
-            best_run_id: "0123".to_owned(),
-        }
+        let line = json!({
+            "place": place, "device_key": device, "device_name": device, "device_source": "reported",
+            "backend": "wgsl", "client_kind": "native", "median": median, "lower_quartile": median,
+            "upper_quartile": median, "runs": submitters, "submitters": submitters, "days": 2,
+            "seconds_to_target": seconds_to_target, "outlier_runs": 0, "best_run_id": "0123",
+        });
+        serde_json::from_value(line).unwrap()
     }
 
     #[test]
@@ -301,14 +287,13 @@ mod tests {
 
     #[test]
     fn browser_overhead_is_a_share_of_native_throughput() {
-        let tax = |native_over_browser| BrowserTaxOfDevice {
-            suite: Suite { name: "quick".to_owned(), version: 1 },
-            workload: "caffe-mnist".to_owned(),
-            backend: "wgsl".to_owned(),
-            precision: Precision::F32,
-            native_over_browser,
-            native_submitters: 1,
-            browser_submitters: 12,
+        let tax = |native_over_browser: f64| {
+            let tax = json!({
+                "suite": { "name": "quick", "version": 1 }, "workload": "caffe-mnist", "backend": "wgsl",
+                "precision": "f32", "native_over_browser": native_over_browser, "native_submitters": 1,
+                "browser_submitters": 12,
+            });
+            serde_json::from_value::<BrowserTaxOfDevice>(tax).unwrap()
         };
         assert_eq!(browser_tax(&tax(1.25)), "a browser trains 20 % slower than a program");
         assert_eq!(browser_tax(&tax(0.8)), "a browser trains 25 % faster than a program");

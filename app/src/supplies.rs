@@ -17,16 +17,14 @@ use training_worker::Loaded;
 use crate::backend::{Maker, PageBackend};
 use crate::{json, t, text};
 
-/// Name of the page's `<meta>` with the URL of the plain worker's loader.
-pub const WORKER_META: &str = "gradmark-worker";
-
-/// Returns the URL of the plain worker's loader, from the content of [`WORKER_META`].
+/// Returns the folder with `file`, whose URL is the content of a `<meta>` of the page.
 ///
 /// # Errors
 /// The page was not built completely. The error is part of a sentence.
-pub fn worker_loader(content: Option<&str>) -> Result<String, String> {
-    let address = content.map(str::trim).filter(|address| address.starts_with('/') && !address.starts_with("//"));
-    address.map(str::to_owned).ok_or_else(|| t!(backend_no_worker, name = WORKER_META))
+pub fn folder_of(meta: &str, content: Option<&str>, file: &str) -> Result<String, String> {
+    let folder = content.and_then(|address| address.trim().strip_suffix(file));
+    let folder = folder.filter(|folder| folder.starts_with('/') && !folder.starts_with("//"));
+    folder.map(str::to_owned).ok_or_else(|| t!(backend_incomplete, name = meta))
 }
 
 /// Availability of one or more bundles on the server.
@@ -126,11 +124,6 @@ impl Arrival {
         Self { of, bytes: 0, total, loaded: None }
     }
 
-    /// Records the number of bytes of the module received so far.
-    pub fn arriving(&mut self, bytes: u64) {
-        self.bytes = bytes.max(self.bytes);
-    }
-
     pub fn sentence(self) -> String {
         let Self { of, bytes, total, loaded } = self;
         match loaded {
@@ -152,8 +145,7 @@ impl Arrival {
     }
 }
 
-/// Known supplies. Any may be missing without affecting the others, and Burn and data may become available while the
-/// page is open.
+/// Known supplies. Any may be missing, and Burn and data may become available while the page is open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Supplies {
     pub burn: BundleState<Bundle>,
@@ -201,8 +193,7 @@ impl Supplies {
         self.missing_data.iter().find(|data| data.name == needed)
     }
 
-    /// Returns the reason a suite cannot be run, if data is missing. Networks that have their data can be selected
-    /// individually, but are not run under the name of the suite.
+    /// Returns the reason a suite cannot be run, if data is missing. Its other networks can be selected individually.
     pub fn lacking_for_suite(&self, suite: &SuiteDefinition) -> Option<String> {
         let lacking: Vec<&ServedDataSet> = suite.workloads.iter().filter_map(|name| self.missing_for(name)).collect();
         let missing = self.missing_data.iter().filter(|data| lacking.contains(data));
@@ -278,11 +269,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn missing_worker_url_is_an_error_with_advice() {
-        let address = "/worker-0123456789abcdef/loader.js";
-        assert_eq!(worker_loader(Some(address)).as_deref(), Ok(address));
-        for wrong in [None, Some(""), Some("worker/loader.js"), Some("//elsewhere.example/loader.js")] {
-            let reason = worker_loader(wrong).unwrap_err();
+    fn missing_folder_is_an_error_with_advice() {
+        let folder = |content| folder_of("gradmark-worker", content, "loader.js");
+        assert_eq!(folder(Some("/worker-0123/loader.js")).as_deref(), Ok("/worker-0123/"));
+        for wrong in
+            [None, Some(""), Some("worker/loader.js"), Some("//elsewhere.example/loader.js"), Some("/other.js")]
+        {
+            let reason = folder(wrong).unwrap_err();
             assert!(reason.contains("gradmark-worker") && reason.contains("cargo xtask run"), "{wrong:?}: {reason}");
         }
     }

@@ -23,8 +23,7 @@ pub fn data_set_title(name: &str) -> String {
     }
 }
 
-/// Name of a device as claimed by its owner, or else reported by the platform. Claims are ignored for a software
-/// adapter, because it is not a GPU.
+/// Name of a device as claimed by its owner, or else reported. A software adapter is no GPU, so it has no claim.
 pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
     let name = match claimed.map(str::trim).filter(|name| !name.is_empty() && !adapter.software) {
         Some(name) => name.to_owned(),
@@ -75,7 +74,6 @@ pub fn gpu_name(vendor: &str, architecture: &str, description: &str, software: b
     if architecture.is_empty() { format!("{vendor} GPU") } else { format!("{vendor}, {architecture}") }
 }
 
-/// Explains a tier to readers of a result.
 pub fn tier_meaning(tier: Tier) -> &'static str {
     words::named("tier", &format!("{}_meaning", tier.name())).unwrap_or_default()
 }
@@ -108,7 +106,6 @@ pub fn whole_percent(share: f64) -> String {
     number(share * 100.0, 0) + " %"
 }
 
-/// Formats a number with `decimals` digits after the decimal point or comma.
 pub fn number(value: f64, decimals: usize) -> String {
     language().number(&format!("{value:.decimals$}"))
 }

@@ -61,7 +61,7 @@ pub fn differences<'a>(facts: impl IntoIterator<Item = &'a Fact>, sides: &[Vec<&
 }
 
 /// Returns the items without repetitions, in order of first appearance.
-pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     items.into_iter().fold(Vec::new(), |mut found, item| {
         if !found.contains(&item) {
             found.push(item);

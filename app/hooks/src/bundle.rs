@@ -1,5 +1,4 @@
-//! Bundles that are built once and cached per user under a digest of their sources, so that every checkout finds them:
-//! the worker with Burn, and other frameworks. Also compressed copies of the page's files.
+//! Bundles that are cached per user under a digest of their sources, and compressed copies of the page's files.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -108,8 +107,7 @@ pub(crate) struct PlacedBundle {
     pub(crate) script_bytes: u64,
 }
 
-/// Copies a compressed bundle into the page, named after `name` and a digest of the content, so that browsers may cache
-/// it forever.
+/// Copies a compressed bundle into the page. Its name has a digest, so that browsers may cache it forever.
 pub(crate) fn place(made: &Path, name: &str, page: &Path) -> Result<PlacedBundle> {
     let files = files_below(made)?;
     let (mut fetched, mut module, mut scripts) = (Vec::new(), (0, 0), (0, 0));

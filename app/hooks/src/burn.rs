@@ -33,29 +33,21 @@ fn write_state(page: &Path, state: &StateFile) -> Result<()> {
     bundle::replace(&page.join("burn.json"), state)
 }
 
-/// Adds the bundle to the page if it is cached. Otherwise, `burn.json` marks it as missing.
-pub(crate) fn place(top: &Path, page: &Path) -> Result<()> {
+/// Adds the bundle to a page that may be served already. If it is not cached, builds it if `may_build`.
+pub(crate) fn place(top: &Path, page: &Path, may_build: bool) -> Result<()> {
     let made = bundle::in_cache("burn", top, &SOURCES)?;
-    if !made.is_dir() {
-        let note = "it is not built yet, which `cargo xtask run` does".to_owned();
-        return write_state(page, &StateFile::Missing { note });
+    let missing = |note: &str| write_state(page, &StateFile::Missing { note: note.to_owned() });
+    if !made.is_dir() && !may_build {
+        return missing("it is not built yet, which `cargo xtask run` does");
     }
-    write_state(page, &StateFile::Ready(bundle::place(&made, "burn", page)?))
-}
-
-/// Builds the bundle unless it is cached, and adds it to a page that may already be served. After a failure,
-/// `burn.json` has the reason.
-pub(crate) fn build(top: &Path, page: &Path) -> Result<()> {
-    let made = bundle::in_cache("burn", top, &SOURCES)?;
     if !made.is_dir() {
         write_state(page, &StateFile::Building { note: "its compilation begins".to_owned() })?;
         if let Err(error) = bundle::make(&made, |folder| build_into(folder, top, page)) {
-            let note = "building it failed; the terminal that serves the page says why".to_owned();
-            write_state(page, &StateFile::Missing { note })?;
+            missing("building it failed; the terminal that serves the page says why")?;
             return Err(error.context("the page has no Burn"));
         }
     }
-    place(top, page)
+    write_state(page, &StateFile::Ready(bundle::place(&made, "burn", page)?))
 }
 
 fn build_into(folder: &Path, top: &Path, page: &Path) -> Result<()> {

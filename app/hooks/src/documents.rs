@@ -38,8 +38,7 @@ struct Library<'a> {
     repository: Option<&'a str>,
 }
 
-/// Writes a fragment `NAME.html` for each listed document, and the list of these files.
-/// The error lists all problems in all documents.
+/// Writes a fragment `NAME.html` for each document, and their list. The error has all problems of all documents.
 pub(crate) fn write(top: &Path, list: &Path, repository: Option<&str>, out: &Path) -> Result<()> {
     let write = |name: &str, content: &[u8]| {
         let path = out.join(name);
@@ -142,8 +141,7 @@ fn contents(headings: &[Heading]) -> String {
     list + "</ul></nav>\n"
 }
 
-/// Lets tables scroll, and replaces the styles of their cells by classes. Texts contain no `<`, because they are
-/// escaped.
+/// Lets tables scroll, and replaces the styles of their cells by classes. Texts have no `<`: they are escaped.
 fn with_scrolling_tables(mut html: String) -> String {
     let scroll = "<div class=\"scroll\" role=\"region\" aria-label=\"Table, scrollable\" tabindex=\"0\"><table>";
     html = html.replace("<table>", scroll).replace("</table>", "</table></div>");

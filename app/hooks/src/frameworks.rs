@@ -22,8 +22,7 @@ struct ListedBundle {
     page: Option<bool>,
 }
 
-/// Adds the bundles to the page, and writes `frameworks.json` with their folders, or the reason they are missing.
-/// Builds them if `may_build`.
+/// Adds the bundles to the page, and writes `frameworks.json`. Builds them if `may_build`.
 pub(crate) fn place(top: &Path, page: &Path, may_build: bool) -> Result<()> {
     let made = bundle::in_cache("frameworks", top, &[SOURCES])?;
     let found = match may_build || made.is_dir() {

@@ -33,7 +33,7 @@ fn main() -> Result<()> {
     }
     match Hook::parse() {
         Hook::Finish => finish(),
-        Hook::Burn { page } => burn::build(&env::current_dir()?, &page),
+        Hook::Burn { page } => burn::place(&env::current_dir()?, &page, true),
         Hook::Frameworks => {
             println!("{}", frameworks::bundles(&env::current_dir()?)?.display());
             Ok(())
@@ -55,11 +55,10 @@ fn finish() -> Result<()> {
         bundle::compress(&stage)?;
     }
     frameworks::place(&top, &stage, release)?;
-    burn::place(&top, &stage)
+    burn::place(&top, &stage, false)
 }
 
-/// URL of the repository, if set in the environment, as in GitHub's workflows. A checkout does not know where it is
-/// published.
+/// URL of the repository, if set in the environment, as in GitHub's workflows.
 fn repository() -> Option<String> {
     let value = |name| env::var(name).ok().filter(|value| !value.is_empty());
     let of_workflow = || Some(format!("{}/{}", value("GITHUB_SERVER_URL")?, value("GITHUB_REPOSITORY")?));

@@ -24,8 +24,7 @@ pub(super) fn wrong_address(state: StartState) -> impl IntoView {
     }
 }
 
-/// Every choice of a run, closed at first: one click on the main button is enough for most people. `compares` is true
-/// if several backends are chosen elsewhere.
+/// Every choice of a run, closed at first. `compares` is true if several backends are chosen elsewhere.
 pub(super) fn options(state: StartState, compares: bool) -> impl IntoView {
     let known = Memo::new(move |_| state.options.with(Result::is_ok));
     let has_gpu = move || matches!(state.gpu.get(), BrowserGpu::Found(gpu) if !gpu.software);
@@ -177,21 +176,17 @@ fn settings(state: StartState) -> impl IntoView {
         <fieldset class="columns settings">
             <legend>{t!(settings_empty)}</legend>
             {precision_choice(state)}
-            {setting(state, "batch", t!(common_batch_size), |of| Some(of.batch_size?.to_string()))}
-            {setting(state, "learning-rate", t!(settings_title_rate), |of| Some(of.learning_rate?.to_string()))}
-            {setting(state, "seconds", t!(settings_title_seconds), |of| match of.length {
-                Some(results::Length::Seconds(seconds)) => Some(seconds.to_string()),
-                _ => None,
-            })}
-            {setting(state, "seed", t!(common_seed), |of| Some(of.seed?.to_string()))}
+            {setting(state, "batch", t!(common_batch_size))}
+            {setting(state, "learning-rate", t!(settings_title_rate))}
+            {setting(state, "seconds", t!(settings_title_seconds))}
+            {setting(state, "seed", t!(common_seed))}
         </fieldset>
     }
 }
 
-type Formatted = fn(&RunOptions) -> Option<String>;
-
-fn setting(state: StartState, name: &'static str, title: &'static str, value: Formatted) -> impl IntoView {
-    let shown = move || state.option(value).unwrap_or_default();
+fn setting(state: StartState, name: &'static str, title: &'static str) -> impl IntoView {
+    let value = move |options: &RunOptions| options.pairs().into_iter().find(|(known, _)| *known == name);
+    let shown = move || state.option(value).map(|(_, value)| value).unwrap_or_default();
     let is_wrong = move || state.wrong.with(|wrong| wrong.iter().any(|(of, _)| *of == name));
     view! {
         <label class="claim">

@@ -11,7 +11,9 @@ use super::chart::backend_curves;
 use super::choices::{contender_choices, left_out, options, wrong_address};
 use super::comparing::{ComparisonTask, USUAL_LENGTH};
 use super::language::kept;
-use super::parts::{Sending, answered, explain, focus, go, list_items, load_kept, notice, save, send, table};
+use super::parts::{
+    Sending, answered, explain, focus, go, list_items, load_kept, notice, save, send, small_button, table,
+};
 use super::places::bar;
 use super::running::running;
 use super::start::{notes_before_run, status};
@@ -31,7 +33,6 @@ pub(super) fn compare_page() -> impl IntoView {
         Automation::start("comparison", move || task_report(state));
         state
     });
-    state.recheck_address();
     let stage = state.benchmark.stage;
     platform::set_title(t!(compare_title));
     let status = move || {
@@ -80,7 +81,7 @@ fn controls(state: StartState) -> impl IntoView {
     focus(button, move || matches!(state.benchmark.stage.get_untracked(), RunStage::Cancelled));
     let reason = move || {
         let of_options = state.options.with(|options| match options {
-            Err(sentence) => Some(sentence.clone()),
+            Err(sentence) => Some(sentence.text().to_owned()),
             Ok(options) => state.benchmark.supplies.with(|supplies| options.lacking_data(supplies)),
         });
         let contenders = state.contenders();
@@ -246,7 +247,7 @@ fn takeaway(task: RwSignal<ComparisonTask>) -> impl IntoView {
     let said = RwSignal::new(String::new());
     // Downloads are always in English.
     let gathered = move || words::in_english(|| task.with_untracked(ComparisonResults::of));
-    let copy_link = move |_| {
+    let copy_link = move || {
         let whole = format!("{}{}", platform::origin(), task.with_untracked(ComparisonTask::address));
         spawn_local(async move {
             said.set(match platform::copy(&whole).await {
@@ -257,7 +258,7 @@ fn takeaway(task: RwSignal<ComparisonTask>) -> impl IntoView {
     };
     view! {
         <div class="row">
-            <button class="button small" type="button" on:click=copy_link>{t!(compare_copy_link)}</button>
+            {small_button(t!(compare_copy_link), copy_link)}
             {files(gathered, said)}
             <span class="note" aria-live="polite">{said}</span>
         </div>
@@ -266,18 +267,12 @@ fn takeaway(task: RwSignal<ComparisonTask>) -> impl IntoView {
 
 fn files(gathered: impl Fn() -> ComparisonResults + Clone + 'static, said: RwSignal<String>) -> impl IntoView {
     let of_table = gathered.clone();
-    let save_json = move |_| save("gradmark-comparison.json", "application/json", &gathered().json(), said);
-    let save_table = move |_| {
+    let save_json = move || save("gradmark-comparison.json", "application/json", &gathered().json(), said);
+    let save_table = move || {
         save("gradmark-comparison.csv", "text/csv;charset=utf-8", &side_by_side::table(&of_table().compared), said);
     };
-    view! {
-        <button class="button small" type="button" on:click=save_json>
-            {format!("{} (JSON)", t!(common_download))}
-        </button>
-        <button class="button small" type="button" on:click=save_table>
-            {format!("{} (CSV)", t!(common_download))}
-        </button>
-    }
+    let label = |format: &str| format!("{} ({format})", t!(common_download));
+    [small_button(label("JSON"), save_json).into_any(), small_button(label("CSV"), save_table).into_any()]
 }
 
 fn share_comparison(task: RwSignal<ComparisonTask>) -> impl IntoView {

@@ -50,7 +50,6 @@ impl ComparisonTask {
         format!("{COMPARE}{}", options.query())
     }
 
-    /// Backend that trains now.
     pub(super) fn present(&self) -> Option<PageBackend> {
         Some(self.contenders[self.schedule.present()?.contender])
     }
@@ -90,8 +89,9 @@ impl ComparisonTask {
     }
 
     /// Stores the result of the current backend's run, and ends its turn.
-    fn finish(&mut self, finished: Option<FinishedRun>) {
-        if let Some(FinishedRun { record, bundle, .. }) = finished {
+    fn finish(&mut self, benchmark: Benchmark) {
+        if let Some(FinishedRun { record, .. }) = benchmark.finished.get_untracked() {
+            let bundle = benchmark.live.with_untracked(|live| live.bundle);
             let fetched = self.present().zip(bundle);
             let is_new = |(backend, _): &(PageBackend, _)| self.fetched.iter().all(|(known, _)| known != backend);
             self.fetched.extend(fetched.filter(is_new));
@@ -147,15 +147,14 @@ impl ComparisonRun {
         set_timeout(begin, Duration::ZERO);
     }
 
-    /// Stores the result when a backend's run ends, and starts the next run. A failed backend does not end the
-    /// comparison.
+    /// Stores the result when a backend's run ends, also if it failed, and starts the next run.
     fn follow(self, stage: &RunStage) {
         if untrack(|| self.present()).is_none() {
             return;
         }
         match stage {
-            RunStage::Finished => self.task.update(|task| task.finish(self.benchmark.finished.get_untracked())),
-            RunStage::Failed(failure) => self.task.update(|task| task.refuse(Said::new(|| failure.sentence()))),
+            RunStage::Finished => self.task.update(|task| task.finish(self.benchmark)),
+            RunStage::Failed(failure) => self.task.update(|task| task.refuse(failure.clone())),
             RunStage::Cancelled => return self.task.update(|task| task.schedule.end()),
             RunStage::Ready | RunStage::Running | RunStage::Cancelling => return,
         }

@@ -3,20 +3,15 @@
 use leptos::prelude::*;
 
 use super::language::kept;
-use super::parts::{LINK, Sending, linked, send};
+use super::parts::{LINK, Sending, linked, notice, send};
 use crate::route::{LEADERBOARD, StoredKind};
 use crate::{platform, t};
 
 pub(super) fn delete_page(id: String, kind: StoredKind) -> impl IntoView {
     let secret = platform::fragment();
     if secret.is_empty() {
-        return view! {
-            <section class="sheet narrow">
-                <h1>{t!(delete_incomplete)}</h1>
-                <p>{t!(delete_incomplete_why)}</p>
-            </section>
-        }
-        .into_any();
+        let why = t!(delete_incomplete_why).to_owned();
+        return notice(t!(delete_incomplete), why, LEADERBOARD, t!(common_all_results));
     }
     confirm(id, secret, kind).into_any()
 }

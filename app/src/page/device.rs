@@ -228,11 +228,9 @@ fn group(title: String, lines: Vec<HistoryLine>) -> impl IntoView {
     })
 }
 
-/// URL parameter that selects the network.
 const PARAMETER: &str = "network";
 const MAX_LINES: u32 = 200;
 
-/// Returns the suite whose runs count for a network.
 fn suite_of(network: &str) -> Option<&'static engine::SuiteDefinition> {
     engine::SUITES.iter().find(|suite| suite.workloads.contains(&network))
 }

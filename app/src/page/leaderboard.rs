@@ -8,15 +8,15 @@ use super::parts::{choice, listed, load_kept};
 use super::places::{STANDINGS, places, published_table, top_places};
 use super::runs::runs;
 use crate::documents::document;
-use crate::filters::{Filters, LeaderboardTab, suite_networks};
+use crate::filters::{Filters, RUNS, TAB, suite_networks};
 use crate::route::{DEVICES, LEADERBOARD, export, with_query};
-use crate::{platform, t, words};
+use crate::{platform, t, text};
 
 pub(super) fn leaderboard_page() -> impl IntoView {
     platform::set_title(t!(common_leaderboard));
     let chosen = RwSignal::new(Filters::from_pairs(platform::pairs(Filters::names())));
     Effect::new(move |_| chosen.with(platform::keep_filters));
-    let is_runs = Memo::new(move |_| chosen.with(Filters::tab) == LeaderboardTab::Runs);
+    let is_runs = Memo::new(move |_| chosen.with(Filters::tab) == RUNS);
     view! {
         <section class="sheet" id="leaderboard" aria-labelledby="leaderboard-title">
             <h1 id="leaderboard-title">{t!(common_leaderboard)}</h1>
@@ -37,14 +37,11 @@ pub(super) fn leaderboard_page() -> impl IntoView {
 fn tabs(chosen: RwSignal<Filters>) -> impl IntoView {
     let suite = Memo::new(move |_| chosen.with(Filters::suite));
     let shown = Memo::new(move |_| chosen.with(Filters::tab));
-    let show = move |shown| chosen.update(|chosen| chosen.show(shown));
+    let show = move |shown| chosen.update(|chosen| chosen.set(TAB, shown));
     move || {
-        let network =
-            |name: &&'static str| (LeaderboardTab::Network(name), words::named("network", name).unwrap_or(name).into());
-        let networks = suite_networks(suite.get()).iter().map(network);
-        let tabs = std::iter::once((LeaderboardTab::Score, t!(leaderboard_score).into()))
-            .chain(networks)
-            .chain([(LeaderboardTab::Runs, t!(leaderboard_runs).into())]);
+        let networks = suite_networks(suite.get()).iter().map(|name| (*name, text::workload_title(name).into()));
+        let tabs = std::iter::once(("", t!(leaderboard_score).into())).chain(networks);
+        let tabs = tabs.chain([(RUNS, t!(leaderboard_runs).into())]);
         view! { <div class="tabs">{choice(t!(filters_show), "shown", tabs.collect(), move || shown.get(), show)}</div> }
     }
 }
@@ -66,9 +63,9 @@ fn exports(chosen: RwSignal<Filters>) -> impl IntoView {
                 ..ListRuns::default()
             };
             match chosen.tab() {
-                LeaderboardTab::Runs => chosen.run_query(),
-                LeaderboardTab::Network(name) => of_places(Some(name)),
-                LeaderboardTab::Score => of_places(None),
+                RUNS => chosen.run_query(),
+                "" => of_places(None),
+                network => of_places(Some(network)),
             }
         })
     });

@@ -27,7 +27,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use crate::platform::{self, Theme};
+use crate::platform;
 use crate::route::{COMPARE, LEADERBOARD, Route, StoredKind, route};
 use crate::t;
 
@@ -96,11 +96,11 @@ fn whole_page() -> impl IntoView {
 
 /// Color scheme selector. The default is the system's.
 fn theme_choice() -> impl IntoView {
-    let choose = |theme: Theme| {
-        platform::keep(platform::THEME_KEY, &theme.name());
+    let choose = |theme| {
+        platform::keep(platform::THEME_KEY, &theme);
         platform::show_theme(theme);
     };
-    let titles = Theme::ALL.map(|theme| (theme, theme.title().to_owned())).to_vec();
+    let titles = platform::THEMES.map(|(name, title)| (name, title.text().to_owned())).to_vec();
     view! { <div id="theme">{parts::select(t!(common_colours), titles, platform::theme(), choose)}</div> }
 }
 

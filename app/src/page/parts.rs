@@ -32,8 +32,7 @@ pub(super) fn load_kept<T: DeserializeOwned + Send + Sync + 'static>(name: &str,
     kept(name, || load(address))
 }
 
-/// Requests something from the API, again when the address changes. Responses may arrive out of order; only the last
-/// request counts.
+/// Requests something again when the address changes. Responses may arrive out of order; only the last request counts.
 pub(super) fn load_latest<T: DeserializeOwned + Send + Sync + 'static>(
     address: impl Fn() -> String + Send + Sync + 'static,
 ) -> Response<T> {
@@ -93,7 +92,6 @@ pub(super) fn table(
     }
 }
 
-/// State of a request sent by a button.
 #[derive(Clone, PartialEq)]
 pub(super) enum Sending<T> {
     No,
@@ -156,7 +154,6 @@ where
     });
 }
 
-/// Copies text to the clipboard, and reports the outcome in `said`.
 pub(super) fn copy(text: String, said: RwSignal<String>) {
     report_copy(async move { platform::copy(&text).await }, said);
 }
@@ -277,6 +274,10 @@ pub(super) fn show_more(more: Memo<bool>, limit: RwSignal<u32>) -> impl IntoView
     }
 }
 
+pub(super) fn small_button(label: impl Into<String>, press: impl Fn() + 'static) -> impl IntoView {
+    view! { <button class="button small" type="button" on:click=move |_| press()>{label.into()}</button> }
+}
+
 /// Button of this kind, with a note that describes it and has this id.
 pub(super) fn go(
     button: NodeRef<html::Button>,
@@ -302,25 +303,21 @@ pub(super) fn go(
     }
 }
 
-/// Offers a file, and reports a failure in `said`.
 pub(super) fn save(file: &str, kind: &str, text: &str, said: RwSignal<String>) {
     if let Err(reason) = platform::download(file, kind, text) {
         said.set(t!(common_not_saved, reason));
     }
 }
 
-/// A record's exact JSON, on request.
 pub(super) fn exact_json(json: Signal<String>, file: String) -> impl IntoView {
     let said = RwSignal::new(String::new());
-    let save = move |_| save(&file, "application/json", &json.get_untracked(), said);
+    let save = move || save(&file, "application/json", &json.get_untracked(), said);
     view! {
         <details class="json">
             <summary>{t!(result_json)}</summary>
             <div class="row">
-                <button class="button small" type="button" on:click=move |_| copy(json.get_untracked(), said)>
-                    {t!(common_copy)}
-                </button>
-                <button class="button small" type="button" on:click=save>{t!(common_download)}</button>
+                {small_button(t!(common_copy), move || copy(json.get_untracked(), said))}
+                {small_button(t!(common_download), save)}
                 <span class="note" aria-live="polite">{said}</span>
             </div>
             <pre tabindex="0" role="region" aria-label=t!(result_json)><code>{json}</code></pre>

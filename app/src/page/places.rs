@@ -6,7 +6,7 @@ use results::{ClientKind, VENDORS};
 
 use super::parts::{MAX_ROWS, choice, listed, load_latest, show_more, table, text_field};
 use super::runs::drop_down;
-use crate::filters::{CLASS, CLIENT, Filters, LeaderboardTab, List, PRECISION, SUITE, suite_networks};
+use crate::filters::{CLASS, CLIENT, Filters, List, PRECISION, RUNS, SUITE, suite_networks};
 use crate::own_runs::OwnRuns;
 use crate::published::{self, PublishedTime};
 use crate::route::with_query;
@@ -31,7 +31,7 @@ pub(super) fn places(chosen: RwSignal<Filters>) -> impl IntoView {
         })
     });
     let loaded = load_latest::<Standings>(move || query.with(|query| with_query(STANDINGS, query)));
-    let tab = Memo::new(move |_| chosen.with(Filters::tab));
+    let tab = Memo::new(move |_| Some(chosen.with(Filters::tab)).filter(|tab| *tab != RUNS).unwrap_or_default());
     let lines = Memo::new(move |_| {
         loaded.with(|loaded| Some(lines(loaded.as_ref()?.as_ref().ok()?, tab.get()))).unwrap_or_default()
     });
@@ -56,14 +56,13 @@ pub(super) fn places(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
-fn lines(standings: &Standings, tab: LeaderboardTab) -> (u64, u64) {
-    match tab {
-        LeaderboardTab::Network(name) => {
-            let table = standings.tables.iter().find(|table| table.workload == name);
-            table.map_or((0, 0), |table| (table.places.len() as u64, table.total))
-        }
-        _ => (standings.scores.places.len() as u64, standings.scores.total),
+/// Number of loaded lines in a tab's table, and of all.
+fn lines(standings: &Standings, tab: &str) -> (u64, u64) {
+    if tab.is_empty() {
+        return (standings.scores.places.len() as u64, standings.scores.total);
     }
+    let table = standings.tables.iter().find(|table| table.workload == tab);
+    table.map_or((0, 0), |table| (table.places.len() as u64, table.total))
 }
 
 fn place_filters(chosen: RwSignal<Filters>) -> impl IntoView {
@@ -71,7 +70,7 @@ fn place_filters(chosen: RwSignal<Filters>) -> impl IntoView {
         chosen.with(|chosen| {
             let title = |list: &List| {
                 let value = list.chosen(chosen);
-                let title = list.values().into_iter().find(|(known, _)| *known == value);
+                let title = (list.values)().into_iter().find(|(known, _)| *known == value);
                 title.filter(|(value, _)| !value.is_empty()).map(|(_, title)| title)
             };
             let titles: Vec<_> = [SUITE, CLASS, PRECISION, CLIENT].iter().filter_map(title).collect();
@@ -81,7 +80,7 @@ fn place_filters(chosen: RwSignal<Filters>) -> impl IntoView {
     let segments = |list: List| {
         let now = move || chosen.with(|chosen| list.chosen(chosen));
         let choose = move |value| chosen.update(|chosen| chosen.set(list.name, value));
-        choice(list.title.text(), list.name, list.values(), now, choose)
+        choice(list.title.text(), list.name, (list.values)(), now, choose)
     };
     view! {
         <details class="more-filters">
@@ -91,21 +90,20 @@ fn place_filters(chosen: RwSignal<Filters>) -> impl IntoView {
     }
 }
 
-fn of_tab(standings: Standings, tab: LeaderboardTab, is_filtered: bool, search: RwSignal<String>) -> AnyView {
+fn of_tab(standings: Standings, tab: &'static str, is_filtered: bool, search: RwSignal<String>) -> AnyView {
     let (_, total) = lines(&standings, tab);
     let Standings { suite, scores, tables } = standings;
-    let (head, meaning, figure_text, places): (_, _, fn(f64) -> String, _) = match tab {
-        LeaderboardTab::Network(name) => {
-            let table = tables.into_iter().find(|table| table.workload == name);
-            (t!(common_rate), None, text::rate, table.map(|table| table.places).unwrap_or_default())
-        }
-        _ => (standing::SCORE_TITLE, Some(t!(result_score_meaning)), text::score, scores.places),
+    let (head, meaning, figure_text, places): (_, _, fn(f64) -> String, _) = if tab.is_empty() {
+        (standing::SCORE_TITLE, Some(t!(result_score_meaning)), text::score, scores.places)
+    } else {
+        let table = tables.into_iter().find(|table| table.workload == tab);
+        (t!(common_rate), None, text::rate, table.map(|table| table.places).unwrap_or_default())
     };
     if places.is_empty() {
         return match tab {
             _ if is_filtered => view! { <p class="callout">{t!(leaderboard_no_places)}</p> }.into_any(),
-            LeaderboardTab::Network(name) => no_places(vec![name]).into_any(),
-            _ => no_places(suite_networks(&suite.name).to_vec()).into_any(),
+            "" => no_places(suite_networks(&suite.name).to_vec()).into_any(),
+            network => no_places(vec![network]).into_any(),
         };
     }
     let counted = t!(leaderboard_lines, here = places.len(), total);
@@ -301,7 +299,6 @@ fn published_row(of: &'static PublishedTime, fastest: f64) -> impl IntoView {
     }
 }
 
-/// Word with its meaning as a tooltip.
 pub(super) fn chip((word, meaning): (&'static str, &'static str)) -> impl IntoView {
     view! { <span class="tier" title=meaning>{word}</span> }
 }
@@ -364,13 +361,11 @@ pub(super) fn own(runs: &OwnRuns, best_run_id: &str, name: Option<&str>) -> Opti
     is_own.then(|| view! { <span class="tier">{t!(leaderboard_you)}</span> })
 }
 
-/// Link to the best run of a device or network.
 pub(super) fn best_run(of: &str, backend: &str, client: ClientKind, run_id: &str) -> impl IntoView + use<> {
     let label = format!("{}: {of}, {backend}, {}", t!(leaderboard_best), text::client(client));
     view! { <a href=format!("/runs/{run_id}") aria-label=label>{t!(leaderboard_best)}</a> }
 }
 
-/// Cell with the number of runs, above the number of submitters.
 pub(super) fn runs_and_submitters(figure: &FigureOfDevice) -> impl IntoView + use<> {
     let submitters = t!(common_submitters, number = figure.submitters);
     view! { <td class="number">{text::count(figure.runs)}<span class="explain">{submitters}</span></td> }

@@ -9,7 +9,9 @@ use results::{Outcome, RunRecord};
 
 use super::chart::rates_of_others;
 use super::language::kept;
-use super::parts::{answered, copy, exact_json, listed, load_kept, load_latest, notice, refusal, report_copy};
+use super::parts::{
+    answered, copy, exact_json, listed, load_kept, load_latest, notice, refusal, report_copy, small_button,
+};
 use super::report::{caveats, overview, particulars};
 use super::side_by_side::compare_with;
 use crate::route::StoredKind;
@@ -244,7 +246,6 @@ fn file(name: String, record: Result<RunRecord, String>) -> impl IntoView {
 
 /// Width and height of the card, in pixels (`leaderboard::card::SIZE`).
 const CARD: (u32, u32) = (1200, 630);
-/// Width and height of the embedded page, in CSS pixels.
 const EMBED: (u32, u32) = (480, 320);
 
 /// Card and links of a run. `text` is the result in words, without its URL.
@@ -272,15 +273,11 @@ pub(super) fn share(run_id: &str, text: String) -> impl IntoView + use<> {
         view! { <button class="button main" type="button" on:click=share>{t!(share_now)}</button> }
     });
     let image = card.clone();
-    let copy_image = move |_| {
+    let copy_image = move || {
         let image = image.clone();
         report_copy(async move { platform::copy_image(&image).await }, status);
     };
-    let copy_button = move |label: &'static str, text: String| {
-        view! {
-            <button class="button small" type="button" on:click=move |_| copy(text.clone(), status)>{label}</button>
-        }
-    };
+    let copy_button = move |label: &'static str, text: String| small_button(label, move || copy(text.clone(), status));
     view! {
         <section class="share" aria-label=t!(share_title)>
             <a href=card.clone()>
@@ -289,7 +286,7 @@ pub(super) fn share(run_id: &str, text: String) -> impl IntoView + use<> {
             <div class="row">
                 {share}
                 {copy_button(t!(share_link), address)}
-                <button class="button small" type="button" on:click=copy_image>{t!(share_image)}</button>
+                {small_button(t!(share_image), copy_image)}
                 {copy_button(t!(share_badge), badge)}
                 {copy_button(t!(share_embed), embed)}
                 <span class="note" aria-live="polite">{status}</span>

@@ -9,7 +9,7 @@ use results::open_data::LICENCE_ADDRESS;
 
 use super::draw::draw_digit;
 use super::language::kept;
-use super::parts::{LINK, Sending, claimed_name, copy, exact_json, focus, go, linked, send, table};
+use super::parts::{LINK, Sending, claimed_name, copy, exact_json, focus, go, linked, send, small_button, table};
 use super::report::{caveats, overview, particulars};
 use super::result::{share, verdict_on_run};
 use super::state::StartState;
@@ -29,7 +29,8 @@ fn finish(state: StartState, finished: FinishedRun) -> impl IntoView {
     let heading = NodeRef::<html::H1>::new();
     // The Cancel button is gone; the keyboard goes on from the results.
     focus(heading, || true);
-    let FinishedRun { record, kind, bundle } = finished;
+    let FinishedRun { record, kind } = finished;
+    let bundle = state.benchmark.live.with_untracked(|live| live.bundle);
     let shown = record.clone();
     let file = format!("gradmark-{}.json", record.run_id.as_deref().unwrap_or("run"));
     // The displayed JSON is exactly what is uploaded, including the claimed name.
@@ -156,9 +157,7 @@ fn accepted_run(accepted: AcceptedRun, text: String) -> impl IntoView {
             <div class="row">
                 <a class="button quiet" href=accepted.permalink>{t!(upload_permalink)}</a>
                 <a class="button quiet" href=deletion>{t!(upload_deletion_link)}</a>
-                <button class="button small" type="button" on:click=move |_| copy(whole_link.clone(), said)>
-                    {t!(common_copy)}
-                </button>
+                {small_button(t!(common_copy), move || copy(whole_link.clone(), said))}
                 <span class="note" aria-live="polite">{said}</span>
             </div>
             <p class="note">{t!(upload_deletion_note)}</p>
@@ -194,7 +193,7 @@ fn own_run(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoV
     let OwnRun { key, unix_seconds, device, sentence, uploaded, record, .. } = run;
     let forgotten = key.clone();
     let forget =
-        move |_| state.own_runs.set(platform::change_own_runs(|runs| runs.0.retain(|run| run.key != forgotten)));
+        move || state.own_runs.set(platform::change_own_runs(|runs| runs.0.retain(|run| run.key != forgotten)));
     let place = match (uploaded, record) {
         (Some(UploadedRun { run_id, deletion_link }), _) => view! {
             <a href=format!("/runs/{run_id}")>{t!(upload_result)}</a>
@@ -203,7 +202,7 @@ fn own_run(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoV
         }
         .into_any(),
         (None, Some(record)) => {
-            let upload = move |_| {
+            let upload = move || {
                 let (key, record) = (key.clone(), record.clone());
                 said.set(t!(common_uploading).to_owned());
                 spawn_local(async move {
@@ -216,7 +215,7 @@ fn own_run(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoV
                     }
                 });
             };
-            view! { <button class="button small" type="button" on:click=upload>{t!(upload_now)}</button> }.into_any()
+            small_button(t!(upload_now), upload).into_any()
         }
         (None, None) => view! { <span class="explain">{t!(upload_no_record)}</span> }.into_any(),
     };
@@ -230,7 +229,7 @@ fn own_run(state: StartState, said: RwSignal<String>, run: OwnRun) -> impl IntoV
             <td>
                 <div class="row">
                     {place}
-                    <button class="button small" type="button" on:click=forget>{t!(upload_forget)}</button>
+                    {small_button(t!(upload_forget), forget)}
                 </div>
             </td>
         </tr>

@@ -109,7 +109,6 @@ fn shown_list(listed: ListedRuns, columns: Vec<RunColumn>) -> impl IntoView {
     }
 }
 
-/// Filters of individual runs: network and backend first, the others below.
 fn run_choices(chosen: RwSignal<Filters>) -> impl IntoView {
     // Expanded if a link sets filters.
     let open = chosen.with_untracked(Filters::any_of_runs);
@@ -129,7 +128,7 @@ fn run_choices(chosen: RwSignal<Filters>) -> impl IntoView {
 }
 
 pub(super) fn drop_down(chosen: RwSignal<Filters>, list: List) -> impl IntoView {
-    let options = list.values().into_iter().map(|(value, title)| (value, title.into_owned())).collect();
+    let options = (list.values)().into_iter().map(|(value, title)| (value, title.into_owned())).collect();
     let now = chosen.with_untracked(|chosen| list.chosen(chosen));
     select(list.title.text(), options, now, move |value| chosen.update(|chosen| chosen.set(list.name, value)))
 }

@@ -1,5 +1,4 @@
-//! Start page: introduction, with an animation recorded from a real run by `browser-tests/examples/miniature.rs`, start
-//! button, run, and leaderboard.
+//! Start page: introduction with an animation (`browser-tests/examples/miniature.rs`), run, and leaderboard.
 
 use std::sync::LazyLock;
 
@@ -29,7 +28,6 @@ pub(super) fn start_page() -> impl IntoView {
         Automation::start("record", move || task_report(state));
         state
     });
-    state.recheck_address();
     let stage = state.benchmark.stage;
     let has_result =
         Memo::new(move |_| state.benchmark.finished.with(|run| run.as_ref().is_some_and(FinishedRun::is_shown)));
@@ -75,7 +73,7 @@ fn task_report(state: StartState) -> TaskReport {
         RunStage::Running | RunStage::Cancelling => ("running", None),
         RunStage::Finished => ("finished", None),
         RunStage::Cancelled => ("cancelled", None),
-        RunStage::Failed(failure) => ("failed", Some(words::in_english(|| failure.sentence()))),
+        RunStage::Failed(failure) => ("failed", Some(words::in_english(|| failure.text().to_owned()))),
     };
     let outcome = benchmark.finished.with_untracked(|finished| Some(json::compact(&finished.as_ref()?.record)));
     TaskReport { state, sentence: sentence.unwrap_or_default(), outcome }
@@ -87,7 +85,7 @@ pub(super) fn status(state: StartState) -> String {
         RunStage::Running => state.benchmark.live.with(crate::live::Live::status),
         RunStage::Cancelling => t!(common_cancelling).to_owned(),
         RunStage::Cancelled => t!(start_cancelled).to_owned(),
-        RunStage::Failed(failure) => failure.sentence(),
+        RunStage::Failed(failure) => failure.text().to_owned(),
         RunStage::Finished => state
             .benchmark
             .finished
@@ -101,7 +99,7 @@ fn start_controls(state: StartState) -> impl IntoView {
     // The button comes back after a run was cancelled or failed; restore its keyboard focus.
     focus(button, move || matches!(stage.get_untracked(), RunStage::Cancelled | RunStage::Failed(_)));
     let reason = move || match (state.options.get(), state.gpu.get()) {
-        (Err(sentence), _) => Some(sentence),
+        (Err(sentence), _) => Some(sentence.text().to_owned()),
         (Ok(options), gpu) => {
             let of_supplies = || state.benchmark.supplies.with(|supplies| options.obstacle(supplies));
             state.first_wrong().or_else(of_supplies).or_else(|| match gpu {
@@ -154,7 +152,8 @@ const PRESSED_SHARE: f64 = 0.5;
 /// Warnings about unknown settings in the URL, and about what distorts the results: the battery, and other tabs or
 /// programs that use the processor, while there is still time to close them.
 pub(super) fn notes_before_run() -> impl IntoView {
-    let unknown = platform::unknown_in_address();
+    let query = platform::query();
+    let unknown = RunOptions::unknown(&query);
     let unknown = (!unknown.is_empty())
         .then(|| t!(settings_unknown, names = unknown.join(", "), known = RunOptions::NAMES.join(", ")));
     let on_battery = on_battery();

@@ -15,7 +15,8 @@ use crate::options::RunOptions;
 use crate::own_runs::{OwnRuns, UploadedRun};
 use crate::platform::{self, BrowserGpu};
 use crate::supplies::{BundleState, Supplies, describe_missing};
-use crate::{t, words};
+use crate::t;
+use crate::words::{self, Said};
 
 /// Signals shared by the components of both pages.
 #[derive(Clone, Copy)]
@@ -26,7 +27,7 @@ pub(super) struct StartState {
     /// GPU name entered by its owner.
     pub(super) claimed: RwSignal<String>,
     /// Selected options, initially from the URL, or the error in the URL.
-    pub(super) options: RwSignal<Result<RunOptions, String>>,
+    pub(super) options: RwSignal<Result<RunOptions, Said>>,
     /// Names of settings that cannot be parsed, each with an error message.
     pub(super) wrong: RwSignal<Vec<(&'static str, String)>>,
     pub(super) own_runs: RwSignal<OwnRuns>,
@@ -38,12 +39,15 @@ impl StartState {
     pub(super) fn new() -> Self {
         let benchmark = Benchmark::default();
         let comparing = ComparisonRun::new(benchmark);
+        let address = platform::pairs(RunOptions::NAMES);
+        let parse = || RunOptions::from_pairs(address.iter().map(|(name, value)| (*name, value)));
+        let options = parse().map_err(|_| Said::new(|| parse().err().unwrap_or_default()));
         let state = Self {
             benchmark,
             comparing,
             gpu: RwSignal::new(BrowserGpu::Asking),
             claimed: RwSignal::new(String::new()),
-            options: RwSignal::new(platform::options_in_address()),
+            options: RwSignal::new(options),
             wrong: RwSignal::new(Vec::new()),
             own_runs: RwSignal::new(platform::own_runs()),
             is_idle: Memo::new(move |_| !benchmark.is_running() && comparing.present().is_none()),
@@ -58,16 +62,9 @@ impl StartState {
         state
     }
 
-    /// Parses an invalid URL again, so that the error is in the current language.
-    pub(super) fn recheck_address(self) {
-        if self.options.with_untracked(Result::is_err) {
-            self.options.set(platform::options_in_address());
-        }
-    }
-
     /// Returns the error in the URL in English. No run can start from an invalid URL.
     pub(super) fn wrong_address(self) -> Option<String> {
-        self.options.with(Result::is_err).then(|| words::in_english(platform::options_in_address).err()).flatten()
+        words::in_english(|| self.options.with(|options| Some(options.as_ref().err()?.text().to_owned())))
     }
 
     pub(super) fn change(self, change: impl FnOnce(RunOptions) -> RunOptions) {
@@ -80,12 +77,10 @@ impl StartState {
         self.options.with(|options| options.as_ref().is_ok_and(is_chosen))
     }
 
-    /// Returns a value of the options, if they are valid.
     pub(super) fn option<T>(self, value: impl Fn(&RunOptions) -> Option<T>) -> Option<T> {
         self.options.with(|options| options.as_ref().ok().and_then(value))
     }
 
-    /// Returns the first error message of a setting that cannot be parsed.
     pub(super) fn first_wrong(self) -> Option<String> {
         self.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()))
     }
@@ -169,7 +164,6 @@ impl StartState {
         is_building
     }
 
-    /// Returns true while data sets are missing.
     async fn ask_for_data(self) -> bool {
         // Ignore errors: a run reports the data that it cannot fetch.
         let list = platform::get("/api/v1/data-sets").await;

@@ -16,7 +16,6 @@ use super::{document, promise_of, unix_seconds, window};
 use crate::browser::GpuObstacle;
 use crate::text;
 
-/// Result of requesting a GPU from the browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BrowserGpu {
     Asking,

@@ -8,8 +8,8 @@ use results::api::{AcceptedComparison, AcceptedRun, ErrorBody, IDEMPOTENCY_KEY, 
 use serde::de::DeserializeOwned;
 use web_sys::AbortSignal;
 
-use super::{is_offline, meta};
-use crate::documents::{self, DocumentPage};
+use super::{folder, is_offline};
+use crate::documents::DocumentPage;
 use crate::supplies::BundleState;
 use crate::{json, t, words};
 
@@ -48,8 +48,7 @@ pub(crate) async fn register(suite: Suite) -> Fetched<StartedRun> {
     answer(&send(Method::POST, "/api/v1/runs", Some(&body), None).await?).await
 }
 
-/// Uploads a record, exactly as displayed. A record without an id is imported as unverified. Uploads with the same key
-/// are idempotent.
+/// Uploads a record; one without an id is imported as unverified. Uploads with the same key are idempotent.
 pub(crate) async fn upload(run_id: Option<&str>, record: &str, key: &str) -> Fetched<AcceptedRun> {
     let key = Some((IDEMPOTENCY_KEY, key));
     let response = match run_id {
@@ -70,8 +69,7 @@ pub(crate) async fn delete(address: &str, secret: &str) -> Fetched<()> {
     send(Method::DELETE, address, None, Some(("authorization", &bearer))).await.map(drop)
 }
 
-/// Fetches the file with the availability of bundles on the server; `absent` is the note if the file does not exist.
-/// Without an answer, the availability is unknown.
+/// Fetches the file with the availability of bundles; `absent` is the note if the file does not exist.
 pub(crate) async fn availability<T: DeserializeOwned>(file: &str, absent: &str) -> Fetched<BundleState<T>> {
     match send(Method::GET, &format!("/{file}"), None, None).await {
         Ok(response) => Ok(BundleState::parse(file, &text(&response).await?)),
@@ -82,15 +80,14 @@ pub(crate) async fn availability<T: DeserializeOwned>(file: &str, absent: &str) 
 }
 
 pub(crate) async fn html_of(document: &DocumentPage) -> Fetched<String> {
-    let address = document.fragment(meta(documents::META).as_deref()).map_err(RequestError::Incomplete)?;
-    text(&send(Method::GET, &address, None, None).await?).await
+    let folder = folder("gradmark-documents", "contents.json").map_err(RequestError::Incomplete)?;
+    text(&send(Method::GET, &format!("{folder}{}.html", document.name), None, None).await?).await
 }
 
 pub(crate) async fn get<T: DeserializeOwned>(address: &str) -> Fetched<T> {
     answer(&send(Method::GET, address, None, None).await?).await
 }
 
-/// Sends a request and returns the response, if successful.
 async fn send(method: Method, address: &str, body: Option<&str>, header: Option<(&str, &str)>) -> Fetched<Response> {
     let timeout = AbortSignal::timeout_with_u32(TIMEOUT_MILLISECONDS);
     let mut builder = RequestBuilder::new(address).method(method).abort_signal(Some(&timeout));

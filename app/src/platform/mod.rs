@@ -24,7 +24,7 @@ use web_sys::{Document, HtmlAnchorElement, UrlSearchParams, Window};
 
 use crate::browser::Browser;
 use crate::filters::Filters;
-use crate::options::RunOptions;
+use crate::supplies::folder_of;
 use crate::t;
 
 fn window() -> Window {
@@ -41,8 +41,10 @@ fn promise_of(object: &JsValue, name: &str, argument: &JsValue) -> Option<js_sys
     method.call1(object, argument).ok()?.dyn_into().ok()
 }
 
-fn meta(name: &str) -> Option<String> {
-    document().query_selector(&format!("meta[name={name}]")).ok()??.get_attribute("content")
+/// Returns the folder of the file whose URL is in a `<meta>` of the page, or the reason it is unknown.
+fn folder(meta: &str, file: &str) -> Result<String, String> {
+    let element = document().query_selector(&format!("meta[name={meta}]")).ok().flatten();
+    folder_of(meta, element.and_then(|element| element.get_attribute("content")).as_deref(), file)
 }
 
 /// Sets the title in the browser's tab and history.
@@ -122,15 +124,9 @@ pub(crate) fn origin() -> String {
     window().location().origin().unwrap_or_default()
 }
 
-pub(crate) fn options_in_address() -> Result<RunOptions, String> {
-    RunOptions::from_pairs(pairs(RunOptions::NAMES))
-}
-
-pub(crate) fn unknown_in_address() -> Vec<String> {
-    let search = window().location().search().unwrap_or_default();
-    let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
-    let names: Vec<String> = search.trim_start_matches('?').split('&').map(name).filter(|of| !of.is_empty()).collect();
-    RunOptions::unknown(names.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
+/// Query of the URL, with its question mark.
+pub(crate) fn query() -> String {
+    window().location().search().unwrap_or_default()
 }
 
 pub(crate) fn parameter(name: &str) -> Option<String> {
@@ -170,7 +166,7 @@ fn replace(address: &str) {
 }
 
 fn parameters() -> Option<UrlSearchParams> {
-    UrlSearchParams::new_with_str(&window().location().search().ok()?).ok()
+    UrlSearchParams::new_with_str(&query()).ok()
 }
 
 /// URL parameters with these names, including repeated ones.

@@ -9,9 +9,9 @@ use training_worker::property;
 use wasm_bindgen::prelude::*;
 
 use super::{document, parameter, put_in_address, window};
+use crate::json;
 use crate::own_runs::OwnRuns;
-use crate::words::PageLanguage;
-use crate::{json, t};
+use crate::words::{PageLanguage, PlainText, messages};
 
 fn storage() -> Option<web_sys::Storage> {
     window().local_storage().ok().flatten()
@@ -76,40 +76,22 @@ pub(crate) fn change_own_runs(change: impl FnOnce(&mut OwnRuns)) -> OwnRuns {
 }
 
 pub(crate) const THEME_KEY: &str = "gradmark.theme";
-/// Attribute that selects the theme in the style sheet.
-const ATTRIBUTE: &str = "data-theme";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Theme {
-    System,
-    Light,
-    Dark,
+/// Names and titles of the themes. The default is the system's.
+pub(crate) const THEMES: [(&str, PlainText); 3] = [
+    ("system", messages::common_colours_system),
+    ("light", messages::common_colours_light),
+    ("dark", messages::common_colours_dark),
+];
+
+pub(crate) fn theme() -> &'static str {
+    let chosen = kept::<String>(THEME_KEY).unwrap_or_default();
+    THEMES.iter().find(|(name, _)| *name == chosen).unwrap_or(&THEMES[0]).0
 }
 
-results::names!(Theme { System = "system", Light = "light", Dark = "dark" });
-
-impl Theme {
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Self::System => t!(common_colours_system),
-            Self::Light => t!(common_colours_light),
-            Self::Dark => t!(common_colours_dark),
-        }
-    }
-}
-
-/// Selected theme. The default is the system's.
-pub(crate) fn theme() -> Theme {
-    kept::<String>(THEME_KEY).and_then(|name| Theme::named(&name)).unwrap_or(Theme::System)
-}
-
-pub(crate) fn show_theme(theme: Theme) {
-    let Some(root) = document().document_element() else { return };
-    // Setting an attribute with a valid name cannot fail.
-    drop(match theme {
-        Theme::System => root.remove_attribute(ATTRIBUTE),
-        chosen => root.set_attribute(ATTRIBUTE, chosen.name()),
-    });
+pub(crate) fn show_theme(theme: &str) {
+    // The style sheet selects colors by this attribute; the system's have no selector. Setting it cannot fail.
+    drop(document().document_element().map(|root| root.set_attribute("data-theme", theme)));
 }
 
 const LANGUAGE_KEY: &str = "gradmark.language";

@@ -7,12 +7,12 @@ use training_worker::{FromWorker, Loaded, RunOrder, ToWorker, describe, property
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker};
 
-use super::meta;
-use crate::{json, supplies};
+use super::folder;
+use crate::json;
 
 /// URL of the loader of the plain training worker, or the reason the page does not contain it.
 pub(crate) fn worker_loader() -> Result<String, String> {
-    supplies::worker_loader(meta(supplies::WORKER_META).as_deref())
+    Ok(folder("gradmark-worker", "loader.js")? + "loader.js")
 }
 
 /// Training worker, and the worker of the framework that computes for it. Both are terminated on drop.

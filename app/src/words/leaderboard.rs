@@ -39,8 +39,7 @@ pub fn note(of: &Note) -> Option<String> {
     })
 }
 
-/// Translates a refusal. English uses the server's text, which has details; German has texts for the codes that
-/// visitors may encounter.
+/// Translates a refusal. Only German has own texts, for common codes: the server's English text has details.
 pub fn refusal(body: &ErrorBody) -> String {
     let own = match language() {
         PageLanguage::English => None,

@@ -84,8 +84,7 @@ pub fn named(group: &str, name: &str) -> Option<&'static str> {
     messages::NAMED.iter().find(|(known, _)| *known == name).map(|(_, text)| text.text())
 }
 
-/// Argument of a text: words, or a whole number, whose digits are grouped. Format other numbers first
-/// (`crate::text`).
+/// Argument of a text: words, or a whole number, whose digits are grouped (`crate::text` formats others).
 pub trait Argument {
     fn put(&self, text: &mut String);
 }
@@ -163,8 +162,7 @@ impl PageLanguage {
         codes.into_iter().find_map(Self::of_code).unwrap_or_default()
     }
 
-    /// Converts an English number such as `1,234.5 samples/s`. Only characters between digits change, so a unit may
-    /// follow.
+    /// Converts an English number such as `1,234.5 samples/s`. Only characters between digits change.
     pub fn number(self, english: &str) -> String {
         if self == Self::English {
             return english.to_owned();

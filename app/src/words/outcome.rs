@@ -55,8 +55,7 @@ pub fn nothing_trained(record: &RunRecord) -> Option<(FailureCause, String)> {
     reasons.into_iter().next()
 }
 
-/// Returns the metrics of a completed workload as the end of a sentence. Never a dash: a run that was too short for a
-/// throughput shows its samples.
+/// Returns the metrics of a completed workload as the end of a sentence: without a throughput, its samples.
 fn figures(record: &WorkloadRecord) -> String {
     let summary = &record.summary;
     let throughput = metric("samples_per_second").and_then(|of| Some(metric_text(of, (of.value)(summary)?)));

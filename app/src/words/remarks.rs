@@ -126,8 +126,7 @@ pub const SEED_BY_HAND: &str = "the seed was chosen by hand";
 /// Separates the fact of a warning from the advice.
 const ADVICE: &str = " | ";
 
-/// A warning, with a workload's title instead of its name. The advice is for the person who has just run the benchmark,
-/// and can run it again.
+/// A warning, with a workload's title instead of its name. The advice is for the person who can run it again.
 pub fn warning(warning: &Warning, with_advice: bool) -> String {
     let whole = fact_and_advice(warning);
     match whole.rsplit_once(ADVICE) {
@@ -185,69 +184,34 @@ fn fact_and_advice(warning: &Warning) -> String {
     }
 }
 
-/// Cause of a run that ended without a result. Reasons are parts of sentences, in the language of the browser, driver
-/// or engine they come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RunFailure {
-    AnotherTab,
-    NotStarted,
-    /// The worker could not be downloaded or started.
-    NotLoaded(String),
-    /// The engine gave up, perhaps after some workloads.
-    Failed(RunTrouble, String),
-    Crashed(String),
-}
-
-impl RunFailure {
-    pub fn sentence(&self) -> String {
-        match self {
-            Self::AnotherTab => t!(running_another_tab).to_owned(),
-            Self::NotStarted => t!(running_not_started).to_owned(),
-            Self::NotLoaded(reason) => t!(running_not_loaded, reason),
-            Self::Failed(trouble, reason) => t!(running_failed, reason = failure_of_run(*trouble, reason)),
-            Self::Crashed(reason) => t!(running_crashed, reason),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::num::NonZero;
-
-    use results::comparison::Contender;
-    use results::{Feature, InputMode, Layout, Positive, Precision};
+    use serde_json::json;
 
     use super::*;
     use crate::words::{PageLanguage, in_language, speak};
 
-    fn all_agreements() -> Vec<Agreement> {
-        let contender = |name: &str| Contender { backend: name.to_owned(), precision: Precision::F32 };
-        let evidence = |basis: Basis, is_final: bool| Evidence {
-            basis,
-            seeds: vec![1, 2, 3],
-            step: 1200,
-            is_final,
-            test_samples: 10_000,
-            spread: 0.002,
-            largest_difference: 0.0123,
-            allowed_difference: 0.0045,
-            largest_same_seed_difference: 0.001,
-        };
-        let pair = || Pair { higher: contender("wgsl"), lower: contender("burn-wgpu"), difference: 0.0123 };
-        let obstacles = [Obstacle::TooFewBackEnds, Obstacle::NoCommonSeed, Obstacle::NoCommonStep];
-        let not_compared = obstacles.map(|obstacle| Agreement::NotCompared { obstacle });
-        let judged = [
-            Agreement::Agree { evidence: evidence(Basis::Seeds, true) },
-            Agreement::Agree { evidence: evidence(Basis::TestSamples, false) },
-            Agreement::Disagree { evidence: evidence(Basis::Seeds, true), pairs: vec![pair(), pair()] },
-            Agreement::Unclear { evidence: evidence(Basis::TestSamples, false) },
-        ];
-        judged.into_iter().chain(not_compared).collect()
-    }
-
     #[test]
     fn verdicts_match_results_in_english_and_exist_in_german() {
-        for of in all_agreements() {
+        let evidence = |basis: &str, is_final: bool| {
+            json!({
+                "basis": basis, "seeds": [1, 2, 3], "step": 1200, "is_final": is_final, "test_samples": 10_000,
+                "spread": 0.002, "largest_difference": 0.0123, "allowed_difference": 0.0045,
+                "largest_same_seed_difference": 0.001,
+            })
+        };
+        let (seeds, samples) = (evidence("seeds", true), evidence("test_samples", false));
+        let contender = |backend: &str| json!({ "backend": backend, "precision": "f32" });
+        let pair = json!({ "higher": contender("wgsl"), "lower": contender("burn-wgpu"), "difference": 0.0123 });
+        let judged = [
+            json!({ "verdict": "agree", "evidence": seeds }),
+            json!({ "verdict": "agree", "evidence": samples }),
+            json!({ "verdict": "disagree", "evidence": seeds, "pairs": [pair, pair] }),
+            json!({ "verdict": "unclear", "evidence": samples }),
+        ];
+        let obstacles = [Obstacle::TooFewBackEnds, Obstacle::NoCommonSeed, Obstacle::NoCommonStep];
+        let not_compared = obstacles.map(|obstacle| Agreement::NotCompared { obstacle });
+        for of in judged.map(|of| serde_json::from_value(of).unwrap()).into_iter().chain(not_compared) {
             let expected = of.to_string().replace("burn-wgpu", "Burn on WebGPU").replace("wgsl", "WGSL (Gradmark)");
             assert_eq!(agreement(&of), expected);
             let german = in_language(PageLanguage::German, || agreement(&of));
@@ -255,36 +219,31 @@ mod tests {
         }
     }
 
-    fn all_departures() -> Vec<Departure> {
-        let workload = || "theano-mnist".to_owned();
-        let length = |length| Departure::Length { length };
-        vec![
-            Departure::LeftOut { trained: 1, networks: 2 },
-            Departure::OtherNetworks,
-            Departure::NetworkFile { workload: workload(), digest: "1234abcd".to_owned() },
-            Departure::BatchSize { size: 32 },
-            Departure::FittedBatch { workload: workload(), size: 32, usual: 64 },
-            Departure::LearningRate { rate: 0.01 },
-            length(Length::Epochs(NonZero::new(1).unwrap())),
-            length(Length::Steps(NonZero::new(40).unwrap())),
-            length(Length::Seconds(Positive::new(2.5).unwrap())),
-            Departure::TargetAccuracy { accuracy: 0.5 },
-            Departure::Precision { precision: Precision::F16Matrix },
-            Departure::Reference,
-            Departure::External { program: "tfjs-webgpu".to_owned() },
-            Departure::Layout { layout: Layout::Nchw },
-            Departure::Without { feature: Feature::Subgroups },
-            Departure::Input { mode: InputMode::Stream },
-            Departure::Devices { count: 2, logical: false },
-            Departure::Devices { count: 2, logical: true },
-            Departure::Overlap { on: true },
-            Departure::Overlap { on: false },
-        ]
-    }
-
     #[test]
     fn departures_match_results_in_english_and_exist_in_german() {
-        for of in all_departures() {
+        let all = json!([
+            { "kind": "left_out", "trained": 1, "networks": 2 },
+            { "kind": "other_networks" },
+            { "kind": "network_file", "workload": "theano-mnist", "digest": "1234abcd" },
+            { "kind": "batch_size", "size": 32 },
+            { "kind": "fitted_batch", "workload": "theano-mnist", "size": 32, "usual": 64 },
+            { "kind": "learning_rate", "rate": 0.01 },
+            { "kind": "length", "length": { "epochs": 1 } },
+            { "kind": "length", "length": { "steps": 40 } },
+            { "kind": "length", "length": { "seconds": 2.5 } },
+            { "kind": "target_accuracy", "accuracy": 0.5 },
+            { "kind": "precision", "precision": "f16-matrix" },
+            { "kind": "reference" },
+            { "kind": "external", "program": "tfjs-webgpu" },
+            { "kind": "layout", "layout": "nchw" },
+            { "kind": "without", "feature": "subgroups" },
+            { "kind": "input", "mode": "stream" },
+            { "kind": "devices", "count": 2, "logical": false },
+            { "kind": "devices", "count": 2, "logical": true },
+            { "kind": "overlap", "on": true },
+            { "kind": "overlap", "on": false },
+        ]);
+        for of in serde_json::from_value::<Vec<Departure>>(all).unwrap() {
             assert_eq!(departure(&of), of.to_string());
             assert_ne!(in_language(PageLanguage::German, || departure(&of)), of.to_string());
         }
@@ -303,35 +262,35 @@ mod tests {
         }
     }
 
-    /// One warning of each kind. The compiler requires new ones in [`fact_and_advice`].
+    /// Returns one warning of each kind.
     fn all_warnings() -> Vec<Warning> {
-        let workload = || "theano-mnist".to_owned();
-        let reason = || "the wire was cut".to_owned();
-        let (needed_bytes, allowed_bytes) = (5 << 30, 3 << 30);
-        let smaller = Warning::SmallerBatch { workload: workload(), asked: 128, used: 64, needed_bytes, allowed_bytes };
-        vec![
-            Warning::SoftwareAdapter { name: "llvmpipe".to_owned() },
-            Warning::PerhapsSoftware { flops_per_second: 12.4e9, processors: 8 },
-            Warning::NotStabilised { workload: workload(), half_width_percent: 3.25 },
-            Warning::TooFewWindows { workload: workload(), windows: 4 },
-            Warning::NotLearned { workload: workload(), accuracy: 0.1, chance: 0.1135 },
-            Warning::CheckpointMissed { workload: workload(), reason: reason() },
-            Warning::StoppedByBudget { workload: workload(), budget_seconds: 30.0 },
-            Warning::TabHidden { seconds: 2.6, paused_seconds: 0.0 },
-            Warning::TabHidden { seconds: 12.6, paused_seconds: 11.4 },
-            Warning::CoarseTimer { resolution_seconds: 0.0167 },
-            Warning::Untuned { backend: "burn-wgpu".to_owned() },
-            Warning::TuningNotSettled { workload: workload(), steps: 40 },
-            Warning::NoWakeLock,
-            Warning::OnBattery,
-            Warning::ProcessorPressed { share: 0.253 },
-            Warning::NotIsolated,
-            Warning::Unregistered { reason: SEED_BY_HAND.to_owned() },
-            Warning::Unregistered { reason: reason() },
-            Warning::StoppedEarly { workload: workload() },
-            smaller,
-            Warning::GeneratedData { workload: workload() },
-        ]
+        let all = json!([
+            { "kind": "software_adapter", "name": "llvmpipe" },
+            { "kind": "perhaps_software", "flops_per_second": 12.4e9, "processors": 8 },
+            { "kind": "not_stabilised", "workload": "theano-mnist", "half_width_percent": 3.25 },
+            { "kind": "too_few_windows", "workload": "theano-mnist", "windows": 4 },
+            { "kind": "not_learned", "workload": "theano-mnist", "accuracy": 0.1, "chance": 0.1135 },
+            { "kind": "checkpoint_missed", "workload": "theano-mnist", "reason": "the wire was cut" },
+            { "kind": "stopped_by_budget", "workload": "theano-mnist", "budget_seconds": 30.0 },
+            { "kind": "tab_hidden", "seconds": 2.6, "paused_seconds": 0.0 },
+            { "kind": "tab_hidden", "seconds": 12.6, "paused_seconds": 11.4 },
+            { "kind": "coarse_timer", "resolution_seconds": 0.0167 },
+            { "kind": "untuned", "backend": "burn-wgpu" },
+            { "kind": "tuning_not_settled", "workload": "theano-mnist", "steps": 40 },
+            { "kind": "no_wake_lock" },
+            { "kind": "on_battery" },
+            { "kind": "processor_pressed", "share": 0.253 },
+            { "kind": "not_isolated" },
+            { "kind": "unregistered", "reason": SEED_BY_HAND },
+            { "kind": "unregistered", "reason": "the wire was cut" },
+            { "kind": "stopped_early", "workload": "theano-mnist" },
+            {
+                "kind": "smaller_batch", "workload": "theano-mnist", "asked": 128, "used": 64,
+                "needed_bytes": 5_u64 << 30, "allowed_bytes": 3_u64 << 30,
+            },
+            { "kind": "generated_data", "workload": "theano-mnist" },
+        ]);
+        serde_json::from_value(all).unwrap()
     }
 
     #[test]
