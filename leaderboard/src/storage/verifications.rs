@@ -6,11 +6,10 @@ use serde::Deserialize;
 use serde_json::json;
 use sqlx::AnyConnection;
 
-use super::moderation::ModerationError;
 use super::run_rows::descending;
 use super::trust::{Own, Trust};
 use super::values::{KEEP, as_flag, execute, insert, scalar, sql, tuple};
-use super::{Database, Result, trust};
+use super::{Database, Result, StorageError, trust};
 
 /// Prefers runs that were never verified, and then the /24 or /48 that was served longest ago.
 const TAKE: &str = concat!(
@@ -238,7 +237,7 @@ impl Database {
                 // Runs of a tier that were deleted meanwhile are ignored.
                 let is_known = ask(&mut transaction, run_id, now, &mut asked).await?;
                 if !is_known && tier.is_none() {
-                    return Err(ModerationError::UnknownRun(run_id.clone()).into());
+                    return Err(StorageError::unknown_run(run_id));
                 }
             }
             transaction.commit().await?;

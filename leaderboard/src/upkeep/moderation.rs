@@ -6,7 +6,7 @@ use results::api::{Deed, ModerationEntry, ModerationQuery, Tier};
 
 use crate::ServerClock;
 use crate::config::{Moderation, OfRuns};
-use crate::storage::{Database, DatabaseAddress, ModerationError, Occasion, StorageError, TierChange};
+use crate::storage::{Database, DatabaseAddress, Occasion, StorageError, TierChange};
 
 pub(super) async fn moderate(database: &DatabaseAddress, deed: Moderation) -> Result<String> {
     let to_runs = async |OfRuns { run_ids, reason }: OfRuns, deed, tier| {
@@ -86,7 +86,7 @@ pub(super) async fn remove(database: &DatabaseAddress, ids: &[String]) -> Result
             if is_comparison { &mut comparisons } else { &mut runs }.push(id.clone());
         }
         if let Some(unknown) = storage.delete_all(&runs, Some(occasion_now(None))).await? {
-            bail!(StorageError::from(ModerationError::UnknownRun(unknown)));
+            bail!(StorageError::unknown_run(&unknown));
         }
         for id in &comparisons {
             let occasion = Occasion { reason: Some("It was a comparison of backends."), ..occasion_now(None) };
@@ -141,7 +141,7 @@ pub(super) fn expect_there(database: &DatabaseAddress) -> Result<()> {
 
 pub(super) fn storage_error(database: &DatabaseAddress) -> impl Fn(StorageError) -> Error {
     move |cause| match cause {
-        StorageError::Refused(refusal) => refusal.into(),
+        StorageError::Refused(refusal) => Error::msg(refusal),
         cause => anyhow!("cannot use the database {database}: {cause}"),
     }
 }
