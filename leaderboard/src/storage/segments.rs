@@ -218,17 +218,16 @@ mod tests {
     const WORKLOAD: &str = "keras-mnist-mlp";
     const EXPIRES: f64 = 1000.0;
 
-    async fn with_run(folder: &std::path::Path) -> Database {
-        let storage = Database::open(&DatabaseAddress::File(folder.join("segments.sqlite"))).await.unwrap();
+    #[tokio::test]
+    async fn states_and_hashes_go_with_a_run_and_segments_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let address = DatabaseAddress::File(folder.path().join("segments.sqlite"));
+        let storage = Database::open(&address).await.unwrap();
         let run = Started { prefix: Some("prefix".to_owned()), ..started("run") };
         assert!(storage.start(&run, None).await.unwrap());
-        storage
-    }
-
-    async fn keep(storage: &Database) -> SeenWorkload {
-        let seen = seen(&[2], 10);
-        assert!(storage.open_lap("run", WORKLOAD, &seen.laps[0]).await.unwrap());
-        for (number, segment) in (0..).zip(&seen.segments) {
+        let mut kept = seen(&[2], 10);
+        assert!(storage.open_lap("run", WORKLOAD, &kept.laps[0]).await.unwrap());
+        for (number, segment) in (0..).zip(&kept.segments) {
             assert!(storage.commit("run", WORKLOAD, number, segment).await.unwrap());
         }
         let proof =
@@ -239,20 +238,13 @@ mod tests {
         storage.keep_hashes("run", WORKLOAD, &hashes).await.unwrap();
         let shown = WantedState { step: 20, weights_only: true };
         storage.show("run", WORKLOAD, shown, 5, "state").await.unwrap();
-        SeenWorkload { proof: Some(proof), hashes: vec![hashes], states: vec![shown], ..seen }
-    }
-
-    #[tokio::test]
-    async fn states_and_hashes_go_with_a_run_and_segments_later() {
-        let folder = tempfile::tempdir().unwrap();
-        let storage = with_run(folder.path()).await;
-        let kept = keep(&storage).await;
+        (kept.proof, kept.hashes, kept.states) = (Some(proof), vec![hashes], vec![shown]);
         storage.forget_expired(EXPIRES - 1.0).await.unwrap();
         assert_eq!(storage.seen("run").await.unwrap(), std::slice::from_ref(&kept));
         storage.forget_expired(EXPIRES + 1.0).await.unwrap();
         assert_eq!(storage.waiting_bytes(Some("prefix"), 0.0).await.unwrap(), [0, 0]);
-        let left = SeenWorkload { states: Vec::new(), hashes: Vec::new(), ..kept };
-        assert_eq!(storage.seen("run").await.unwrap(), [left]);
+        (kept.hashes, kept.states) = (Vec::new(), Vec::new());
+        assert_eq!(storage.seen("run").await.unwrap(), [kept]);
         storage.forget_expired(EXPIRES + KEPT_SECONDS + 1.0).await.unwrap();
         let seen = storage.seen_workload("run", WORKLOAD).await.unwrap();
         assert!(seen.laps.is_empty() && seen.segments.is_empty());
