@@ -91,8 +91,8 @@ fn refusal(error: &serde_json::Error) -> ApiError {
         Category::Io | Category::Syntax | Category::Eof => "malformed_json",
     };
     let shown: String = text.chars().take(QUOTED_CHARACTERS).collect();
-    let rest =
-        if shown == text { String::new() } else { format!("… at line {} column {}", error.line(), error.column()) };
+    let place = format!("… at line {} column {}", error.line(), error.column());
+    let rest = if shown == text { String::new() } else { place };
     ApiError::new(StatusCode::BAD_REQUEST, code, format!("The body cannot be read: {shown}{rest}."))
 }
 

@@ -39,7 +39,7 @@ pub(crate) async fn open_lap(
     let OpenLap { nonce, workload, segment, state_sha256 } = request;
     open_workload(&leaderboard, &started, &nonce, &workload)?;
     let (storage, id) = (&leaderboard.storage, started.run_id.as_str());
-    let around = storage.surrounding_segments(id, &workload, segment).await?;
+    let around = storage.surroundings(id, &workload, segment).await?;
     let opened_unix_seconds = leaderboard.clock.unix_seconds();
     let lap = SeenLap { first_segment: segment, state_sha256, opened_unix_seconds };
     match around.lap.as_ref().filter(|same| same.first_segment == segment) {
@@ -88,7 +88,7 @@ pub(crate) async fn commit(
     open_workload(&leaderboard, &started, &nonce, &workload)?;
     let (storage, id) = (&leaderboard.storage, started.run_id.as_str());
     let key = TrainingKey::new(&leaderboard.key, leaderboard.seed, id, &workload);
-    let around = storage.surrounding_segments(id, &workload, segment).await?;
+    let around = storage.surroundings(id, &workload, segment).await?;
     let next = (!ends_lap).then(|| key.beacon_after(&state_sha256, segment + 2));
     let is_same = |same: &SeenSegment| {
         (same.step, same.ends_lap) == (step, ends_lap)

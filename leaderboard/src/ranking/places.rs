@@ -71,9 +71,8 @@ mod tests {
             &[],
         ];
         for expected in cases {
-            let reversed = expected.iter().rev();
-            let placed =
-                places(reversed.map(|(name, [a, b, c], _)| ((*name).to_owned(), figure(*a, *b, *c), ())).collect());
+            let device = |(name, [a, b, c], _): &(&str, [f64; 3], u64)| ((*name).to_owned(), figure(*a, *b, *c), ());
+            let placed = places(expected.iter().rev().map(device).collect());
             let found: Vec<_> = placed.iter().map(|placed| (placed.device.as_str(), placed.place)).collect();
             assert_eq!(found, expected.iter().map(|(name, _, place)| (*name, *place)).collect::<Vec<_>>());
         }

@@ -161,13 +161,8 @@ impl Conditions {
     }
 
     /// Selects the rows of a page from the scanned results. `shown` is the `SELECT` of their columns.
-    pub(super) fn rows(
-        &self,
-        path: AccessPath,
-        range: ScanRange<'_>,
-        (skip, limit): (u64, u64),
-        shown: &str,
-    ) -> Statement {
+    pub(super) fn rows(&self, path: AccessPath, range: ScanRange<'_>, part: (u64, u64), shown: &str) -> Statement {
+        let (skip, limit) = part;
         let mut statement = Statement::default();
         let matching = self.matching(path, range, &mut statement);
         statement.sql = format!(

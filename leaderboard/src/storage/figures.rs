@@ -138,9 +138,8 @@ fn fast_line(line: &str) -> Result<FastLine> {
     let (key, numbers) = line.split_once('|').ok_or_else(|| broken(line))?;
     let numbers: Vec<f64> = numbers.split('|').filter_map(|word| word.parse().ok()).collect();
     let [median, lower_quartile, upper_quartile] = numbers[..] else { return Err(broken(line)) };
-    let figure =
-        FigureOfDevice { median, lower_quartile, upper_quartile, runs: 0, submitters: u64::MAX, days: u64::MAX };
-    Ok((key.to_owned(), figure, ()))
+    let (runs, submitters, days) = (0, u64::MAX, u64::MAX);
+    Ok((key.to_owned(), FigureOfDevice { median, lower_quartile, upper_quartile, runs, submitters, days }, ()))
 }
 
 fn rates_of_device(line: &str) -> Result<RatesOfDevice> {

@@ -82,13 +82,10 @@ impl KindFilter {
             return Ok(None);
         }
         let mut statement = Statement::default();
-        let equals =
-            |(column, word): &(&str, String)| format!("CAST({column} AS TEXT) = {}", statement.value(word.as_str()));
-        let conditions: Vec<String> = self.0.iter().map(equals).collect();
-        statement.sql = format!(
-            "SELECT string_agg(CAST(kind AS TEXT), ',') AS numbers FROM kinds WHERE {}",
-            conditions.join(" AND ")
-        );
+        let mut equals = |column, word: &str| format!("CAST({column} AS TEXT) = {}", statement.value(word));
+        let conditions: Vec<String> = self.0.iter().map(|(column, word)| equals(*column, word)).collect();
+        let conditions = conditions.join(" AND ");
+        statement.sql = format!("SELECT string_agg(CAST(kind AS TEXT), ',') AS numbers FROM kinds WHERE {conditions}");
         let row = statement.query().fetch_one(connection).await?;
         Ok(Some(row.try_get::<Option<String>, _>("numbers")?.unwrap_or_default()))
     }

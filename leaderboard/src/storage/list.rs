@@ -85,10 +85,8 @@ impl Database {
         let after = query.after.as_ref();
         // One more row shows whether there is a next page.
         let part = (query.skip, query.limit + 1);
-        let scans = match scan_limit {
-            Some(most) => vec![Some((most / FIRST_PART).max(1)), Some(most)],
-            None => vec![None],
-        };
+        let first = scan_limit.map(|most| Some((most / FIRST_PART).max(1)));
+        let scans = first.into_iter().chain([scan_limit]);
         let (mut rows, mut is_full, mut until) = (Vec::new(), false, None);
         for limit in scans {
             until = match limit {

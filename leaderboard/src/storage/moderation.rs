@@ -97,16 +97,11 @@ impl Database {
 }
 
 /// Adds an entry to the log. `row` has the columns that name the run or the devices.
-pub(super) async fn log(
-    connection: &mut AnyConnection,
-    deed: Deed,
-    occasion: Occasion<'_>,
-    mut row: Json,
-) -> Result<()> {
+pub(super) async fn log(connection: &mut AnyConnection, deed: Deed, on: Occasion<'_>, mut row: Json) -> Result<()> {
     row["entry"] = mark()?.into();
-    row["done_unix_seconds"] = occasion.unix_seconds.into();
+    row["done_unix_seconds"] = on.unix_seconds.into();
     row["deed"] = deed.name().into();
-    row["reason"] = occasion.reason.into();
+    row["reason"] = on.reason.into();
     insert("moderation_log", &row, "").execute(connection).await?;
     Ok(())
 }

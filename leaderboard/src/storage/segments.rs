@@ -74,12 +74,7 @@ impl Database {
     }
 
     /// Returns a segment with its neighbours, without reading the whole history.
-    pub(crate) async fn surrounding_segments(
-        &self,
-        run_id: &str,
-        workload: &str,
-        number: u32,
-    ) -> Result<SurroundingSegments> {
+    pub(crate) async fn surroundings(&self, run_id: &str, workload: &str, number: u32) -> Result<SurroundingSegments> {
         let mut found = SurroundingSegments::default();
         let number = i64::from(number);
         let lap = sql!(LAP_OF_SEGMENT, [run_id, workload, number]).fetch_optional(&self.pool).await?;
@@ -104,14 +99,8 @@ impl Database {
     }
 
     /// Stores a segment. Returns false if there is already one with this number.
-    pub(crate) async fn commit(
-        &self,
-        run_id: &str,
-        workload: &str,
-        number: u32,
-        segment: &SeenSegment,
-    ) -> Result<bool> {
-        let mut row = to_value(segment)?;
+    pub(crate) async fn commit(&self, run_id: &str, workload: &str, number: u32, seen: &SeenSegment) -> Result<bool> {
+        let mut row = to_value(seen)?;
         row["number"] = number.into();
         self.keep("segments", run_id, workload, row).await
     }
@@ -231,10 +220,9 @@ mod tests {
             assert!(storage.commit("run", WORKLOAD, number, segment).await.unwrap());
         }
         let proof =
-            BegunProof { word: "word".to_owned(), segments: 2, drawn: vec![1, 0], tested_step: 10, target_step: None };
+            BegunProof { word: "a".to_owned(), segments: 2, drawn: vec![1, 0], tested_step: 10, target_step: None };
         storage.begin_proof("run", WORKLOAD, &proof).await.unwrap();
-        let hashes =
-            PartHashes { draw: 1, steps: [0, 2], state_sha256: vec!["state 1".to_owned()], losses: vec![2.3, 0.1] };
+        let hashes = PartHashes { draw: 1, steps: [0, 2], state_sha256: vec!["b".to_owned()], losses: vec![2.3, 0.1] };
         storage.keep_hashes("run", WORKLOAD, &hashes).await.unwrap();
         let shown = WantedState { step: 20, weights_only: true };
         storage.show("run", WORKLOAD, shown, 5, "state").await.unwrap();

@@ -113,18 +113,13 @@ impl Database {
     }
 }
 
-pub(super) async fn count_announced(
-    connection: &mut AnyConnection,
-    suite: &Suite,
-    submitter: &str,
-    day: i64,
-) -> Result<()> {
+pub(super) async fn count_announced(connection: &mut AnyConnection, suite: &Suite, word: &str, day: i64) -> Result<()> {
     execute!(
         connection,
         "INSERT INTO announcements (submitter, suite_name, suite_version, day, announced, finished) \
          VALUES ($1, $2, $3, $4, 1, 0) ON CONFLICT (submitter, suite_name, suite_version) \
          DO UPDATE SET announced = announcements.announced + 1",
-        [submitter, &suite.name, i64::from(suite.version), day]
+        [word, &suite.name, i64::from(suite.version), day]
     )?;
     Ok(())
 }

@@ -128,15 +128,11 @@ pub(super) async fn place(
 
 impl Database {
     /// Commits a transaction after it has marked the metrics of these devices as outdated, and refreshes them.
-    pub(super) async fn commit_with_stale(
-        &self,
-        mut transaction: Writing,
-        devices: &BTreeSet<impl AsRef<str>>,
-    ) -> Result<()> {
-        for device in devices {
-            outdate(&mut transaction, device.as_ref()).await?;
+    pub(super) async fn commit_with_stale(&self, mut writing: Writing, keys: &BTreeSet<impl AsRef<str>>) -> Result<()> {
+        for key in keys {
+            outdate(&mut writing, key.as_ref()).await?;
         }
-        transaction.commit().await?;
+        writing.commit().await?;
         self.refresh_figures().await;
         Ok(())
     }

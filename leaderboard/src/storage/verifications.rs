@@ -58,9 +58,8 @@ impl Database {
     ) -> Result<Option<Verification>> {
         // This need not reach the disk first, because the run becomes free again after a while.
         let turn = self.turn().await?;
-        let taken: Option<(String, i64, i64)> =
-            tuple!(TAKE, [until, now, run_id, by]).fetch_optional(&self.writer).await?;
-        let Some((run_id, attempts, in_part)) = taken else { return Ok(None) };
+        let take = tuple!(TAKE, [until, now, run_id, by]).fetch_optional(&self.writer);
+        let Some((run_id, attempts, in_part)): Option<(String, i64, i64)> = take.await? else { return Ok(None) };
         sql!(NOTE_SERVICE, [now, &run_id]).execute(&self.writer).await?;
         drop(turn);
         // If the announcement was deleted, the states were deleted too.

@@ -48,12 +48,7 @@ pub(crate) fn check_start(request: &StartRun) -> Checked {
 }
 
 /// Returns a record with its verdict as the run to store, submitted `now`, or its first broken rule.
-pub(crate) fn check(
-    record: RunRecord,
-    origin: &RecordOrigin<'_>,
-    run_id: String,
-    now: f64,
-) -> Result<StoredRun, Refusal> {
+pub(crate) fn check(record: RunRecord, origin: &RecordOrigin<'_>, id: String, now: f64) -> Result<StoredRun, Refusal> {
     record::check(&record)?;
     if !record.workloads.iter().any(|w| w.outcome == Outcome::Completed) {
         FieldPath::ROOT.field("workloads").refuse(
@@ -78,7 +73,7 @@ pub(crate) fn check(
     // Only runs that may be ranked are verified.
     let being_verified = tier == Tier::Checked && reasons.is_empty() && record.is_standard();
     let notes = doubts.into_iter().map(Note::finding).chain(reasons).chain(notes(&record)).collect();
-    Ok(StoredRun { run_id, tier, notes, submitted_unix_seconds: now, being_verified, listed, record })
+    Ok(StoredRun { run_id: id, tier, notes, submitted_unix_seconds: now, being_verified, listed, record })
 }
 
 /// Returns notes that do not depend on the tier.

@@ -30,16 +30,11 @@ pub(super) fn check(record: &RunRecord) -> Checked {
 }
 
 pub(crate) fn check_schema_version(version: u32) -> Checked {
-    if version == SCHEMA_VERSION {
-        return Ok(());
-    }
-    FieldPath::ROOT.field("schema_version").refuse(
-        "unknown_schema_version",
-        format!(
-            "The record has schema version {version}, but this leaderboard reads version {SCHEMA_VERSION}. Use a \
-             client of the leaderboard's version."
-        ),
-    )
+    let otherwise = format_args!(
+        "The record has schema version {version}, but this leaderboard reads version {SCHEMA_VERSION}. Use a client of \
+         the leaderboard's version."
+    );
+    FieldPath::ROOT.field("schema_version").require(version == SCHEMA_VERSION, "unknown_schema_version", otherwise)
 }
 
 /// Checks that only the requested suite, adapter and backend were used, and each workload once.
@@ -50,12 +45,11 @@ fn check_run(root: &FieldPath<'_>, record: &RunRecord) -> Checked {
     let client = &record.provenance.client;
     let major_only = client.version == "unknown"
         || (client.version.len() <= 5 && client.version.bytes().all(|b| b.is_ascii_digit()));
-    if client.kind == ClientKind::Browser && !major_only {
-        return root.field("provenance.client.version").refuse(
-            "too_precise",
-            "A browser must send only its major version, as digits, or `unknown`: more could identify a person.",
-        );
-    }
+    root.field("provenance.client.version").require(
+        client.kind != ClientKind::Browser || major_only,
+        "too_precise",
+        "A browser must send only its major version, as digits, or `unknown`: more could identify a person.",
+    )?;
     root.field("device.backend").holds(
         requested.backend == device.backend,
         "The backend differs from the requested one, so the run is not valid.",
@@ -67,11 +61,10 @@ fn check_run(root: &FieldPath<'_>, record: &RunRecord) -> Checked {
         "The kind of the adapter differs from the requested one, so the run is not valid.",
     )?;
     let mut seen = BTreeSet::new();
-    for (i, workload) in record.workloads.iter().enumerate() {
-        if !seen.insert(&workload.workload) {
-            let message = format!("The record contains {} twice.", workload.workload);
-            return root.field("workloads").item(i).field("workload").refuse("duplicate_workload", message);
-        }
+    for (i, WorkloadRecord { workload, .. }) in record.workloads.iter().enumerate() {
+        let otherwise = format_args!("The record contains {workload} twice.");
+        let path = root.field("workloads");
+        path.item(i).field("workload").require(seen.insert(workload), "duplicate_workload", otherwise)?;
     }
     Ok(())
 }
@@ -96,11 +89,8 @@ pub(crate) fn check_networks(path: &FieldPath<'_>, record: &Networks) -> Checked
 }
 
 fn check_network(path: &FieldPath<'_>, has_network: bool) -> Checked {
-    if !has_network {
-        return Ok(());
-    }
     let message = "A leaderboard accepts only its own networks, because it cannot verify the training of others.";
-    path.field("network").refuse("network_of_a_file", message)
+    path.field("network").require(!has_network, "network_of_a_file", message)
 }
 
 fn check_counts(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
@@ -136,19 +126,10 @@ fn check_evidence(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
 
 /// Checks that one device trained the workload, with its data set in its memory.
 fn check_alone(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked {
-    if workload.communication.is_some() {
-        return path.field("communication").refuse(
-            "several_devices",
-            "Several devices trained this workload together. The leaderboard only accepts runs on one device.",
-        );
-    }
-    if workload.input.is_some() {
-        return path.field("input").refuse(
-            "streamed_input",
-            "The host streamed the batches to the device. The leaderboard only accepts data sets on the device.",
-        );
-    }
-    Ok(())
+    let message = "Several devices trained this workload together. The leaderboard only accepts runs on one device.";
+    path.field("communication").require(workload.communication.is_none(), "several_devices", message)?;
+    let message = "The host streamed the batches to the device. The leaderboard only accepts data sets on the device.";
+    path.field("input").require(workload.input.is_none(), "streamed_input", message)
 }
 
 /// Largest tolerance in f32 and f64; correct backends differ by at most 1e-6.
@@ -206,7 +187,7 @@ fn check_whole_batch(path: &FieldPath<'_>, whole: &WholeBatch, tolerance: f64, s
         whole.batch_size == settings.batch_size,
         "The batch compared with its parts must have the measured batch size.",
     )?;
-    path.field("part_size").whole(u64::from(whole.part_size), 1..=u64::from(whole.batch_size))?;
+    path.field("part_size").within(u64::from(whole.part_size), 1..=u64::from(whole.batch_size))?;
     path.field("gradient_tolerance")
         .number(whole.gradient_tolerance, 0.0..=Compared::Gradient.widest_tolerance(settings.precision))?;
     path.field("passed").holds(
@@ -224,9 +205,8 @@ fn check_resources(path: &FieldPath<'_>, resources: &Resources) -> Checked {
     let samples = path.field("samples");
     for (i, pair) in (1..).zip(resources.samples.windows(2)) {
         let path = samples.item(i);
-        if pair[1].seconds < pair[0].seconds {
-            return path.field("seconds").refuse("not_increasing", "The sample is earlier than the previous one.");
-        }
+        let message = "The sample is earlier than the previous one.";
+        path.field("seconds").require(pair[1].seconds >= pair[0].seconds, "not_increasing", message)?;
         let grows = |joules: fn(&ResourceSample) -> Option<f64>| {
             joules(&pair[0]).zip(joules(&pair[1])).is_none_or(|(before, after)| before <= after)
         };
@@ -252,9 +232,6 @@ pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
     let trained = shared.records.iter().map(|record| record.device.backend.as_str());
     let refused = shared.refused.iter().map(|of| of.contender.backend.as_str());
     let backends: BTreeSet<&str> = trained.chain(refused).collect();
-    if shared.records.is_empty() || backends.len() < 2 {
-        let message = "A comparison must have at least two backends, and at least one record.";
-        return FieldPath::ROOT.field("records").refuse("too_few", message);
-    }
-    Ok(())
+    let message = "A comparison must have at least two backends, and at least one record.";
+    FieldPath::ROOT.field("records").require(!shared.records.is_empty() && backends.len() >= 2, "too_few", message)
 }

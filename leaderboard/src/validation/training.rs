@@ -64,12 +64,9 @@ fn check_moments(path: &FieldPath<'_>, moments: impl Iterator<Item = (u64, f64)>
             "The training time exceeds the total time of the windows.",
         )?;
         let (step_before, seconds_before) = before.unwrap_or((0, 0.0));
-        if before.is_some() && step <= step_before {
-            return step_field.refuse("not_increasing", "Steps must increase.");
-        }
-        if seconds < seconds_before {
-            return seconds_field.refuse("not_increasing", "Training time must not decrease.");
-        }
+        let is_later = before.is_none() || step > step_before;
+        step_field.require(is_later, "not_increasing", "Steps must increase.")?;
+        seconds_field.require(seconds >= seconds_before, "not_increasing", "Training time must not decrease.")?;
         before = Some((step, seconds));
     }
     Ok(())
@@ -78,10 +75,8 @@ fn check_moments(path: &FieldPath<'_>, moments: impl Iterator<Item = (u64, f64)>
 fn check_epochs(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Totals) -> Checked {
     let mut seconds = 0.0;
     for (i, epoch) in record.epochs.iter().enumerate() {
-        if u64::from(epoch.epoch) != i as u64 + 1 {
-            let message = "Epochs must be numbered from 1 without gaps.";
-            return path.item(i).field("epoch").refuse("not_increasing", message);
-        }
+        let message = "Epochs must be numbered from 1 without gaps.";
+        path.item(i).field("epoch").require(epoch.epoch as usize == i + 1, "not_increasing", message)?;
         seconds += epoch.seconds;
     }
     path.holds(
@@ -117,9 +112,8 @@ const TOLERANCE: f64 = 1e-9;
 pub(super) fn check_summary(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let own = summarise(record);
     for (name, figure) in [("share_of_peak", own.share_of_peak), ("samples_per_joule", own.samples_per_joule)] {
-        if figure.is_some_and(|figure| !figure.is_finite()) {
-            return path.field(name).refuse("summary_mismatch", "The raw samples give no finite number.");
-        }
+        let is_finite = figure.is_none_or(f64::is_finite);
+        path.field(name).require(is_finite, "summary_mismatch", "The raw samples give no finite number.")?;
     }
     let summaries = [&record.summary, &own].map(|of| serde_json::to_value(of).expect("a summary is JSON"));
     for (name, _) in summaries.iter().filter_map(Value::as_object).flatten() {

@@ -15,10 +15,9 @@ const SAME: f64 = 1e-12;
 pub(super) fn check(record: &RunRecord) -> Checked {
     let root = FieldPath::ROOT;
     let backend = &record.device.backend;
-    if !KNOWN_BACKENDS.iter().any(|known| known.name == backend) {
-        let message = format!("This leaderboard has no backend named {backend}.");
-        return root.field("device.backend").refuse("unknown_backend", message);
-    }
+    let is_known = KNOWN_BACKENDS.iter().any(|known| known.name == backend);
+    let message = format_args!("This leaderboard has no backend named {backend}.");
+    root.field("device.backend").require(is_known, "unknown_backend", message)?;
     check_work(record)
 }
 
@@ -57,8 +56,8 @@ pub(super) fn check_work(record: &RunRecord) -> Checked {
 pub(super) fn known_suite(path: &FieldPath<'_>, suite: &Suite) -> Result<&'static SuiteDefinition, Refusal> {
     let known = engine::suite(&suite.name).filter(|known| known.version == suite.version);
     known.ok_or_else(|| {
-        let message =
-            format!("This leaderboard has no suite {} version {}. Try a newer client.", suite.name, suite.version);
+        let Suite { name, version } = suite;
+        let message = format!("This leaderboard has no suite {name} version {version}. Try a newer client.");
         Refusal { code: "unknown_suite", message, field: path.to_string() }
     })
 }
@@ -81,10 +80,8 @@ fn check_facts(path: &FieldPath<'_>, settings: &Settings, known: &Standard) -> C
         ("test_samples", settings.test_samples.into(), known.test_samples.into(), "test samples"),
     ];
     for (field, claimed, right, what) in facts {
-        if claimed != right {
-            let message = format!("{name} has {right} {what}, but the record has {claimed}.");
-            return path.field(field).refuse("wrong_work", message);
-        }
+        let message = format_args!("{name} has {right} {what}, but the record has {claimed}.");
+        path.field(field).require(claimed == right, "wrong_work", message)?;
     }
     Ok(())
 }
@@ -104,10 +101,8 @@ fn check_course(path: &FieldPath<'_>, record: &WorkloadRecord, workload: &Worklo
         seconds += window.seconds;
         ends.push((step, seconds));
         let samples = batches.samples_of_steps(step) - samples_before;
-        if window.samples != samples {
-            let message = format!("These steps train on {samples} samples, but the record has {}.", window.samples);
-            return windows.item(i).field("samples").refuse("inconsistent", message);
-        }
+        let message = format_args!("These steps train on {samples} samples, but the record has {}.", window.samples);
+        windows.item(i).field("samples").require(window.samples == samples, "inconsistent", message)?;
     }
     let evaluations = path.field("evaluations");
     for (i, evaluation) in record.evaluations.iter().enumerate() {
@@ -157,9 +152,7 @@ fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Stan
     if record.outcome != Outcome::Completed {
         return Ok(());
     }
-    if record.evaluations.is_empty() {
-        return path.refuse(NOT_STANDARD, says_so("The suite evaluates the test set."));
-    }
+    path.require(!record.evaluations.is_empty(), NOT_STANDARD, says_so("The suite evaluates the test set."))?;
     for (number, evaluation) in (1..).zip(&record.evaluations) {
         let i = number as usize - 1;
         let mark = known.evaluation_step(number).min(known.steps);
