@@ -23,25 +23,19 @@ impl Database {
         let mut transaction = self.writing().await?;
         sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await?;
         let into = target(&mut transaction, from, into).await?;
-        let describe = tuple!(
-            "SELECT COALESCE(device_aliases.into_name, runs.device_name) AS name, \
+        let select = "SELECT COALESCE(device_aliases.into_name, runs.device_name) AS name, \
              COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor \
              FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
-             WHERE runs.device_key = $1 ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1",
-            [&into]
-        );
+             WHERE runs.device_key = $1 ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1";
+        let describe = tuple!(select, [&into]);
         let described: Option<(String, Option<String>)> = describe.fetch_optional(&mut *transaction).await?;
         let (name, vendor) = described.ok_or_else(|| unknown_device(&into))?;
-        execute!(
-            transaction,
-            "INSERT INTO device_aliases (device_key, into_key, into_name, into_vendor) VALUES ($1, $2, $3, $4)",
-            [from, &into, name, vendor]
-        )?;
-        execute!(
-            transaction,
-            "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE device_key = $2)",
-            [&into, from]
-        )?;
+        let insert =
+            "INSERT INTO device_aliases (device_key, into_key, into_name, into_vendor) VALUES ($1, $2, $3, $4)";
+        execute!(transaction, insert, [from, &into, name, vendor])?;
+        let update =
+            "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE device_key = $2)";
+        execute!(transaction, update, [&into, from])?;
         let update = "UPDATE runs SET device_key = $1, own_device_key = $2 WHERE device_key = $2";
         let runs = execute!(transaction, update, [&into, from])?.rows_affected();
         if runs == 0 {
@@ -59,11 +53,9 @@ impl Database {
         let delete = scalar!("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key", [key]);
         let into: Option<String> = delete.fetch_optional(&mut *transaction).await?;
         let into = into.ok_or_else(|| StorageError::Refused(format!("{key} is not merged into another device")))?;
-        execute!(
-            transaction,
-            "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE own_device_key = $1)",
-            [key]
-        )?;
+        let update =
+            "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE own_device_key = $1)";
+        execute!(transaction, update, [key])?;
         let update = "UPDATE runs SET device_key = own_device_key, own_device_key = NULL WHERE own_device_key = $1";
         let runs = execute!(transaction, update, [key])?.rows_affected();
         let row = json!({ "device_key": key, "into_device_key": into });

@@ -93,14 +93,9 @@ impl KindFilter {
 
 /// Updates the kinds of a run's results after a change of its tier or of what may be ranked.
 pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<()> {
-    let rows = sql!(
-        "SELECT DISTINCT COALESCE(results.ranked_as, '') AS place, kinds.* FROM results JOIN kinds \
-         ON kinds.kind = results.kind WHERE results.run_id = $1",
-        [run_id]
-    )
-    .fetch_all(&mut *connection)
-    .await?;
-    for row in &rows {
+    let select = "SELECT DISTINCT COALESCE(results.ranked_as, '') AS place, kinds.* FROM results JOIN kinds \
+         ON kinds.kind = results.kind WHERE results.run_id = $1";
+    for row in &sql!(select, [run_id]).fetch_all(&mut *connection).await? {
         let place: String = row.try_get("place")?;
         let before: ResultKind = read(row)?;
         let after = ResultKind { tier: tier.name().to_owned(), ranked_as: place.clone(), ..before.clone() };
@@ -108,11 +103,8 @@ pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Ti
             continue;
         }
         let number = after.keep(&mut *connection).await?;
-        execute!(
-            connection,
-            "UPDATE results SET kind = $1 WHERE run_id = $2 AND kind = $3 AND COALESCE(ranked_as, '') = $4",
-            [number, run_id, before.number(), place]
-        )?;
+        let update = "UPDATE results SET kind = $1 WHERE run_id = $2 AND kind = $3 AND COALESCE(ranked_as, '') = $4";
+        execute!(connection, update, [number, run_id, before.number(), place])?;
     }
     Ok(())
 }

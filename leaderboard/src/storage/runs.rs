@@ -133,12 +133,9 @@ impl Database {
         }
         let mut transaction = self.writing().await?;
         // One statement, so that two servers cannot both take the last bytes.
-        let taken = execute!(
-            transaction,
-            "INSERT INTO import_days (day, bytes) VALUES ($1, $2) ON CONFLICT (day) \
-             DO UPDATE SET bytes = import_days.bytes + excluded.bytes WHERE import_days.bytes + excluded.bytes <= $3",
-            [day, bytes, most]
-        )?;
+        let insert = "INSERT INTO import_days (day, bytes) VALUES ($1, $2) ON CONFLICT (day) \
+             DO UPDATE SET bytes = import_days.bytes + excluded.bytes WHERE import_days.bytes + excluded.bytes <= $3";
+        let taken = execute!(transaction, insert, [day, bytes, most])?;
         execute!(transaction, "DELETE FROM import_days WHERE day < $1", [day])?;
         transaction.commit().await?;
         Ok(taken.rows_affected() == 1)

@@ -147,12 +147,10 @@ impl Database {
         bytes: usize,
         state: &str,
     ) -> Result<()> {
-        let insert = sql!(
-            "INSERT INTO shown_states (run_id, workload, step, weights_only, bytes, state) \
-             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (run_id, workload, step) DO NOTHING",
-            [run_id, workload, i64::try_from(shown.step)?, shown.weights_only, i64::try_from(bytes)?, state]
-        );
-        self.write(insert).await?;
+        let insert = "INSERT INTO shown_states (run_id, workload, step, weights_only, bytes, state) \
+             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (run_id, workload, step) DO NOTHING";
+        let (step, bytes) = (i64::try_from(shown.step)?, i64::try_from(bytes)?);
+        self.write(sql!(insert, [run_id, workload, step, shown.weights_only, bytes, state])).await?;
         Ok(())
     }
 

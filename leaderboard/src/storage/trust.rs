@@ -75,22 +75,20 @@ pub(super) async fn write(
     now: &Trust,
 ) -> Result<Option<String>> {
     let (shown_before, shown) = (before.shown(), now.shown());
-    execute!(
-        connection,
-        "UPDATE runs SET tier = $1, notes = $2 WHERE run_id = $3",
-        [shown.tier.name(), serde_json::to_string(&shown.notes)?, run_id]
-    )?;
+    let update = "UPDATE runs SET tier = $1, notes = $2 WHERE run_id = $3";
+    execute!(connection, update, [shown.tier.name(), serde_json::to_string(&shown.notes)?, run_id])?;
     match &now.word {
         None => {
             execute!(connection, "DELETE FROM moderated_runs WHERE run_id = $1", [run_id])?;
         }
         Some(word) => {
             let reason = if let Word::Flagged(reason) = word { Some(reason.as_str()) } else { None };
+            let insert = "INSERT INTO moderated_runs (run_id, own_tier, own_notes, reason) VALUES ($1, $2, $3, $4) \
+                 ON CONFLICT (run_id) DO UPDATE SET own_tier = excluded.own_tier, own_notes = excluded.own_notes, \
+                 reason = excluded.reason";
             execute!(
                 connection,
-                "INSERT INTO moderated_runs (run_id, own_tier, own_notes, reason) VALUES ($1, $2, $3, $4) \
-                 ON CONFLICT (run_id) DO UPDATE SET own_tier = excluded.own_tier, own_notes = excluded.own_notes, \
-                 reason = excluded.reason",
+                insert,
                 [run_id, now.own.tier.name(), serde_json::to_string(&now.own.notes)?, reason]
             )?;
         }

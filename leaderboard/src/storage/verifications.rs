@@ -94,9 +94,11 @@ impl Database {
             let summary: Option<String> = query.fetch_optional(&mut *transaction).await?;
             let Some(summary) = summary else { continue };
             let summary = Summary { accuracy: Some(*accuracy), ..serde_json::from_str(&summary)? };
+            let update =
+                "UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4";
             execute!(
                 transaction,
-                "UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4",
+                update,
                 [serde_json::to_string(&summary)?, descending(summary.accuracy), run_id, workload]
             )?;
         }
@@ -270,12 +272,9 @@ async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut
     let whole = trust.own.tier == Tier::Checked && is_waiting(connection, run_id).await?;
     // A queued run keeps its entry.
     queue(connection, run_id, now, !whole).await?;
-    execute!(
-        connection,
-        "INSERT INTO replays (run_id, asked_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) \
-         DO UPDATE SET asked_unix_seconds = excluded.asked_unix_seconds, outcome = NULL",
-        [run_id, now]
-    )?;
+    let insert = "INSERT INTO replays (run_id, asked_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) \
+         DO UPDATE SET asked_unix_seconds = excluded.asked_unix_seconds, outcome = NULL";
+    execute!(connection, insert, [run_id, now])?;
     asked.runs.push(run_id.to_owned());
     Ok(true)
 }
