@@ -40,8 +40,8 @@ pub(crate) fn check_schema_version(version: u32) -> Checked {
 /// Checks that only the requested suite, adapter and backend were used, and each workload once.
 fn check_run(root: &FieldPath<'_>, record: &RunRecord) -> Checked {
     let RunRecord { device, requested, .. } = record;
-    root.field("requested.suite")
-        .holds(requested.suite == record.suite.name, "The suite differs from the requested one.")?;
+    let message = "The suite differs from the requested one.";
+    root.field("requested.suite").holds(requested.suite == record.suite.name, message)?;
     let client = &record.provenance.client;
     let major_only = client.version == "unknown"
         || (client.version.len() <= 5 && client.version.bytes().all(|b| b.is_ascii_digit()));
@@ -50,16 +50,12 @@ fn check_run(root: &FieldPath<'_>, record: &RunRecord) -> Checked {
         "too_precise",
         "A browser must send only its major version, as digits, or `unknown`: more could identify a person.",
     )?;
-    root.field("device.backend").holds(
-        requested.backend == device.backend,
-        "The backend differs from the requested one, so the run is not valid.",
-    )?;
+    let message = "The backend differs from the requested one, so the run is not valid.";
+    root.field("device.backend").holds(requested.backend == device.backend, message)?;
     let kinds = [DeviceKind::Discrete, DeviceKind::Integrated, DeviceKind::Virtual, DeviceKind::Cpu];
     let asked = kinds.into_iter().find(|kind| kind.name() == requested.adapter);
-    root.field("device.adapter.kind").holds(
-        asked.is_none_or(|kind| kind == device.adapter.kind),
-        "The kind of the adapter differs from the requested one, so the run is not valid.",
-    )?;
+    let message = "The kind of the adapter differs from the requested one, so the run is not valid.";
+    root.field("device.adapter.kind").holds(asked.is_none_or(|kind| kind == device.adapter.kind), message)?;
     let mut seen = BTreeSet::new();
     for (i, WorkloadRecord { workload, .. }) in record.workloads.iter().enumerate() {
         let otherwise = format_args!("The record contains {workload} twice.");
@@ -108,20 +104,16 @@ fn check_counts(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
         record.outcome.failure().is_none() || trained.iter().all(|count| *count == 0),
         "A workload that could not be trained must not have metrics.",
     )?;
-    path.field("settings.batch_size").holds(
-        record.settings.batch_size <= record.settings.training_samples,
-        "The batch is larger than the training set.",
-    )
+    let message = "The batch is larger than the training set.";
+    path.field("settings.batch_size").holds(record.settings.batch_size <= record.settings.training_samples, message)
 }
 
 fn check_evidence(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let steps: u64 = record.windows.iter().map(|w| u64::from(w.steps)).sum();
-    path.field("first_losses")
-        .holds(record.first_losses.len() as u64 <= steps, "The record has more first losses than steps.")?;
-    path.field("segments").holds(
-        record.segments.len() <= record.windows.len(),
-        "The record has more segments than windows, but each segment is a window.",
-    )
+    let message = "The record has more first losses than steps.";
+    path.field("first_losses").holds(record.first_losses.len() as u64 <= steps, message)?;
+    let message = "The record has more segments than windows, but each segment is a window.";
+    path.field("segments").holds(record.segments.len() <= record.windows.len(), message)
 }
 
 /// Checks that one device trained the workload, with its data set in its memory.
@@ -143,14 +135,10 @@ fn check_correctness(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let Some(correctness) = &record.correctness else { return Ok(()) };
     let field = path.field("correctness");
     check_numbers(&field, correctness, &record.settings)?;
-    field.field("passed").holds(
-        correctness.passed || record.outcome != Outcome::Completed,
-        "The backend disagreed with the reference, so the outcome cannot be `completed`.",
-    )?;
-    path.field("outcome").holds(
-        !(correctness.passed && record.outcome == Outcome::Incorrect),
-        "The outcome is incorrect, but the comparison with the reference passed.",
-    )
+    let message = "The backend disagreed with the reference, so the outcome cannot be `completed`.";
+    field.field("passed").holds(correctness.passed || record.outcome != Outcome::Completed, message)?;
+    let message = "The outcome is incorrect, but the comparison with the reference passed.";
+    path.field("outcome").holds(!(correctness.passed && record.outcome == Outcome::Incorrect), message)
 }
 
 fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Settings) -> Checked {
@@ -160,10 +148,8 @@ fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Set
     };
     path.field("tolerance").number(correctness.tolerance, 0.0..=widest)?;
     let (losses, references) = (&correctness.losses, &correctness.reference_losses);
-    path.field("reference_losses").holds(
-        losses.len() == references.len() && !losses.is_empty(),
-        "Each loss needs a reference loss, and there must be at least one.",
-    )?;
+    let message = "Each loss needs a reference loss, and there must be at least one.";
+    path.field("reference_losses").holds(losses.len() == references.len() && !losses.is_empty(), message)?;
     let largest = Correctness::largest_difference_of(losses, references);
     path.field("largest_difference").holds(
         (largest - correctness.largest_difference).abs() <= ROUNDING * largest.max(1e-6),
@@ -175,25 +161,19 @@ fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Set
     if let Some(whole) = &correctness.whole_batch {
         check_whole_batch(&path.field("whole_batch"), whole, correctness.tolerance, settings)?;
     }
-    path.field("passed").holds(
-        correctness.passed == correctness.disagreement().is_none(),
-        "The value does not match the differences and tolerances of the comparison.",
-    )
+    let message = "The value does not match the differences and tolerances of the comparison.";
+    path.field("passed").holds(correctness.passed == correctness.disagreement().is_none(), message)
 }
 
 /// Checks the whole batch. `tolerance` is the tolerance of losses.
 fn check_whole_batch(path: &FieldPath<'_>, whole: &WholeBatch, tolerance: f64, settings: &Settings) -> Checked {
-    path.field("batch_size").holds(
-        whole.batch_size == settings.batch_size,
-        "The batch compared with its parts must have the measured batch size.",
-    )?;
+    let message = "The batch compared with its parts must have the measured batch size.";
+    path.field("batch_size").holds(whole.batch_size == settings.batch_size, message)?;
     path.field("part_size").within(u64::from(whole.part_size), 1..=u64::from(whole.batch_size))?;
     path.field("gradient_tolerance")
         .number(whole.gradient_tolerance, 0.0..=Compared::Gradient.widest_tolerance(settings.precision))?;
-    path.field("passed").holds(
-        whole.passed == whole.disagreement(tolerance).is_none(),
-        "The value does not match the differences and tolerances of the whole batch and its parts.",
-    )
+    let message = "The value does not match the differences and tolerances of the whole batch and its parts.";
+    path.field("passed").holds(whole.passed == whole.disagreement(tolerance).is_none(), message)
 }
 
 fn check_resources(path: &FieldPath<'_>, resources: &Resources) -> Checked {

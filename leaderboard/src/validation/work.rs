@@ -108,13 +108,11 @@ fn check_course(path: &FieldPath<'_>, record: &WorkloadRecord, workload: &Worklo
     for (i, evaluation) in record.evaluations.iter().enumerate() {
         let item = evaluations.item(i);
         let end = ends.binary_search_by_key(&evaluation.step, |end| end.0).ok().map(|place| ends[place].1);
-        item.field("step")
-            .holds(end.is_some(), "An evaluation must follow a window, but no window ends at this step.")?;
+        let message = "An evaluation must follow a window, but no window ends at this step.";
+        item.field("step").holds(end.is_some(), message)?;
         let apart = (end.unwrap_or_default() - evaluation.training_seconds).abs();
-        item.field("training_seconds").holds(
-            apart <= ROUNDING * (1.0 + evaluation.training_seconds),
-            "The training time differs from the total time of the windows before this evaluation.",
-        )?;
+        let message = "The training time differs from the total time of the windows before this evaluation.";
+        item.field("training_seconds").holds(apart <= ROUNDING * (1.0 + evaluation.training_seconds), message)?;
     }
     Ok(())
 }
@@ -167,9 +165,8 @@ fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Stan
             );
             return path.item(i).field("step").refuse(NOT_STANDARD, says_so(&message));
         }
-        path.item(i)
-            .field("training_seconds")
-            .holds(is_last || !out_of_time, "Training continued after the suite's time limit.")?;
+        let message = "Training continued after the suite's time limit.";
+        path.item(i).field("training_seconds").holds(is_last || !out_of_time, message)?;
     }
     Ok(())
 }
