@@ -129,8 +129,7 @@ async fn serve_index(index: &Path, previews: &Previews, path: &str, headers: &He
         }
         Err(cause) => {
             tracing::warn!(cause = &cause as &dyn std::error::Error, "cannot read the page's index.html");
-            let message = "The page is being built. Reload it in a moment.\n";
-            (StatusCode::SERVICE_UNAVAILABLE, message).into_response()
+            (StatusCode::SERVICE_UNAVAILABLE, "The page is being built. Reload it in a moment.\n").into_response()
         }
     }
 }

@@ -125,8 +125,7 @@ fn write_cursor(query: &ListRuns, key: &RowKey, skip: u64) -> Result<String, ser
     // The bits of numbers are exact.
     let bits = [number.to_bits(), submitted_unix_seconds.to_bits()];
     let skip = u32::try_from(skip).unwrap_or(u32::MAX);
-    let place = serde_json::to_vec(&(digest_of_query(query)?, bits, run_id, workload, skip))?;
-    Ok(URL_SAFE_NO_PAD.encode(place))
+    Ok(URL_SAFE_NO_PAD.encode(serde_json::to_vec(&(digest_of_query(query)?, bits, run_id, workload, skip))?))
 }
 
 /// Returns the place in a cursor of this query, and the number of rows to skip after it.

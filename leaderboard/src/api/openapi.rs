@@ -23,8 +23,7 @@ pub(super) fn document(calls: impl Iterator<Item = Call>) -> Value {
     let mut generator = settings.into_generator();
     let mut paths = json!({});
     for call in calls {
-        let path = format!("/api{}", call.path);
-        paths[path.trim_end_matches('/')][call.method] = operation(&call, &mut generator);
+        paths[format!("/api{}", call.path).trim_end_matches('/')][call.method] = operation(&call, &mut generator);
     }
     let bearer = |what: &str| json!({ "type": "http", "scheme": "bearer", "description": what });
     let about = format!(

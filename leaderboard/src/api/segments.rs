@@ -155,8 +155,7 @@ pub(crate) async fn prove(
     let (storage, id, workload) = (&leaderboard.storage, started.run_id.as_str(), request.workload.as_str());
     let mut seen = storage.seen_workload(id, workload).await?;
     if seen.proof.is_none() {
-        let key = TrainingKey::new(&leaderboard.key, leaderboard.seed, id, workload);
-        let proof = begun(&seen, &request, &key)?;
+        let proof = begun(&seen, &request, &TrainingKey::new(&leaderboard.key, leaderboard.seed, id, workload))?;
         check_room(&leaderboard, &started, draws::MAX_STATES * StateSize::of(&known.workload).of_body(false)).await?;
         storage.begin_proof(id, workload, &proof).await?;
         // Another request may have been faster.

@@ -185,8 +185,7 @@ impl<'a> TrainingKey<'a> {
     }
 
     fn beacon(&self, segment: u32, basis: &[&[u8]]) -> Beacon {
-        let segment = segment.to_le_bytes();
-        let parts = [b"beacon".as_slice(), self.run_id.as_bytes(), self.workload.as_bytes(), &segment];
+        let parts = [b"beacon".as_slice(), self.run_id.as_bytes(), self.workload.as_bytes(), &segment.to_le_bytes()];
         let code = self.key.code(&[&parts, basis].concat());
         Beacon(std::array::from_fn(|place| code[place]))
     }

@@ -24,8 +24,7 @@ pub(crate) struct Placed<T> {
 /// Orders the devices of one category, each with its line, and gives them their places.
 pub(crate) fn places<T>(mut devices: Vec<(String, FigureOfDevice, T)>) -> Vec<Placed<T>> {
     devices.sort_by(|(a, of_a, _), (b, of_b, _)| {
-        let by_place = has_place(of_b).cmp(&has_place(of_a));
-        by_place.then_with(|| of_b.median.total_cmp(&of_a.median)).then_with(|| a.cmp(b))
+        has_place(of_b).cmp(&has_place(of_a)).then_with(|| of_b.median.total_cmp(&of_a.median)).then_with(|| a.cmp(b))
     });
     let place_of_others = place_behind(devices.iter().filter(|(_, figure, _)| has_place(figure)).count() as u64);
     let mut placed = Vec::with_capacity(devices.len());

@@ -109,8 +109,7 @@ async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Resul
 }
 
 async fn alias(connection: &mut AnyConnection, key: &str) -> Result<Option<String>> {
-    let query = scalar!("SELECT into_key FROM device_aliases WHERE device_key = $1", [key]);
-    Ok(query.fetch_optional(connection).await?)
+    Ok(scalar!("SELECT into_key FROM device_aliases WHERE device_key = $1", [key]).fetch_optional(connection).await?)
 }
 
 async fn others(connection: &mut AnyConnection, key: &str) -> Result<Vec<String>> {

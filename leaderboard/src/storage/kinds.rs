@@ -56,8 +56,7 @@ impl ResultKind {
     pub(super) fn number(&self) -> i64 {
         // The names contain no line breaks.
         let text = format!("{}\n{}", self.suite.version, self.words().join("\n"));
-        let digest = sha256(text.as_bytes());
-        i64::from_str_radix(&digest[..DIGITS], 16).unwrap_or_default()
+        i64::from_str_radix(&sha256(text.as_bytes())[..DIGITS], 16).unwrap_or_default()
     }
 
     pub(super) async fn keep(&self, connection: &mut AnyConnection) -> Result<i64> {

@@ -85,8 +85,7 @@ impl Database {
         let after = query.after.as_ref();
         // One more row shows whether there is a next page.
         let part = (query.skip, query.limit + 1);
-        let first = scan_limit.map(|most| Some((most / FIRST_PART).max(1)));
-        let scans = first.into_iter().chain([scan_limit]);
+        let scans = scan_limit.map(|most| Some((most / FIRST_PART).max(1))).into_iter().chain([scan_limit]);
         let (mut rows, mut is_full, mut until) = (Vec::new(), false, None);
         for limit in scans {
             until = match limit {
@@ -128,8 +127,7 @@ impl Database {
     }
 
     pub(crate) async fn recent_of_device(&self, key: &str, most: u32) -> Result<Vec<RunRow>> {
-        let query = sql!(AssertSqlSafe(recent_of_device()), [key, i64::from(most)]);
-        let rows = query.fetch_all(&self.pool).await?;
+        let rows = sql!(AssertSqlSafe(recent_of_device()), [key, i64::from(most)]).fetch_all(&self.pool).await?;
         rows.iter().map(run_row).collect()
     }
 }
@@ -187,8 +185,7 @@ async fn last_place(
     after: Option<&RowKey>,
     most: u64,
 ) -> Result<Option<RowKey>> {
-    let statement = conditions.last_scanned(after, most);
-    let row = statement.query().fetch_optional(connection).await?;
+    let row = conditions.last_scanned(after, most).query().fetch_optional(connection).await?;
     row.map(|row| key(&row, conditions.order)).transpose()
 }
 

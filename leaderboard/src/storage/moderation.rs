@@ -72,8 +72,7 @@ impl Database {
             }
             devices.extend(trust::write(&mut transaction, run_id, &before, &now).await?);
             let change = TierChange { run_id: run_id.clone(), before: before.shown().tier, now: now.shown().tier };
-            let row = json!({ "run_id": run_id, "tier": change.now });
-            log(&mut transaction, deed, occasion, row).await?;
+            log(&mut transaction, deed, occasion, json!({ "run_id": run_id, "tier": change.now })).await?;
             changes.push(change);
         }
         self.commit_with_stale(transaction, &devices).await?;

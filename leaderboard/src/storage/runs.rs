@@ -193,9 +193,7 @@ impl Database {
             execute!(transaction, forget, [run_id])?;
             let delete = tuple!("DELETE FROM runs WHERE run_id = $1 RETURNING tier, device_key", [run_id]);
             let deleted: Option<(String, Option<String>)> = delete.fetch_optional(&mut *transaction).await?;
-            let Some((tier, device)) = deleted else {
-                return Ok(Some(run_id.clone()));
-            };
+            let Some((tier, device)) = deleted else { return Ok(Some(run_id.clone())) };
             devices.extend(device.filter(|_| tier == Tier::Proven.name()));
             if let Some(occasion) = removed {
                 log(&mut transaction, Deed::Remove, occasion, json!({ "run_id": run_id })).await?;

@@ -208,8 +208,7 @@ mod tests {
     #[tokio::test]
     async fn states_and_hashes_go_with_a_run_and_segments_later() {
         let folder = tempfile::tempdir().unwrap();
-        let address = DatabaseAddress::File(folder.path().join("segments.sqlite"));
-        let storage = Database::open(&address).await.unwrap();
+        let storage = Database::open(&DatabaseAddress::File(folder.path().join("segments.sqlite"))).await.unwrap();
         let run = Started { prefix: Some("prefix".to_owned()), ..started("run") };
         assert!(storage.start(&run, None).await.unwrap());
         let mut kept = seen(&[2], 10);

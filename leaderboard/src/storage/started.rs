@@ -36,8 +36,7 @@ impl Database {
         let mut transaction = self.writing().await?;
         execute!(transaction, FORGET, [run.created_unix_seconds - KEPT_SECONDS, FORGOTTEN_AT_ONCE])?;
         if let Some(most) = most.map(i64::from) {
-            let count = scalar!(COUNT_OPEN, [run.created_unix_seconds, most]);
-            let open: i64 = count.fetch_one(&mut *transaction).await?;
+            let open: i64 = scalar!(COUNT_OPEN, [run.created_unix_seconds, most]).fetch_one(&mut *transaction).await?;
             if open >= most {
                 // Keeps the deletions.
                 transaction.commit().await?;

@@ -48,8 +48,7 @@ impl Trust {
 /// Locks a run until the transaction ends. Returns `false` for an unknown run. The update without effect locks the row
 /// on PostgreSQL and all writing on SQLite.
 pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
-    let held = execute!(connection, "UPDATE runs SET tier = tier WHERE run_id = $1", [run_id])?;
-    Ok(held.rows_affected() == 1)
+    Ok(execute!(connection, "UPDATE runs SET tier = tier WHERE run_id = $1", [run_id])?.rows_affected() == 1)
 }
 
 /// Reads the trust in a run and locks it until the transaction ends. Returns `None` for an unknown run.

@@ -319,8 +319,7 @@ mod tests {
         let runs: Vec<String> = (0..MAX_KEPT + 5).map(|number| format!("run{number:03}")).collect();
         for run_id in &runs {
             assert!(storage.start(&started(run_id), None).await.unwrap());
-            let shown = WantedState { step: 1, weights_only: true };
-            storage.show(run_id, "a", shown, 0, "").await.unwrap();
+            storage.show(run_id, "a", WantedState { step: 1, weights_only: true }, 0, "").await.unwrap();
         }
         let mut transaction = storage.writing().await.unwrap();
         for (number, run_id) in (0_i32..).zip(&runs) {

@@ -48,8 +48,7 @@ pub(super) async fn replay(database: &DatabaseAddress, task: Replay) -> Result<S
 /// Recomputes runs in this process, one after the other. Runs that a server has taken meanwhile are left to it.
 async fn compute(storage: &Database, clock: &ServerClock, data: PathBuf, run_ids: &[String]) -> Result<()> {
     // The choice of test samples must be unpredictable.
-    let secret = random_word::<SECRET_BYTES>()?;
-    let key = ServerKey::load(Some(&secret), None)?;
+    let key = ServerKey::load(Some(&random_word::<SECRET_BYTES>()?), None)?;
     let tools = Tools {
         storage: storage.clone(),
         clock: clock.clone(),

@@ -96,8 +96,7 @@ impl FieldPath<'_> {
         if list.is_none() {
             return field.visit(rest, inner, check);
         }
-        let items = inner.as_array().map_or(&[][..], Vec::as_slice);
-        field.each(items, |path, item| path.visit(rest, item, check))
+        field.each(inner.as_array().map_or(&[][..], Vec::as_slice), |path, item| path.visit(rest, item, check))
     }
 
     fn value(&self, value: &Value, allowed: Allowed) -> Checked {

@@ -17,8 +17,7 @@ pub(super) fn check(
     suite: &SuiteDefinition,
     seen: &[SeenWorkload],
 ) -> Result<Vec<String>, Refusal> {
-    let path = FieldPath::ROOT;
-    let workloads = path.field("workloads");
+    let workloads = FieldPath::ROOT.field("workloads");
     let nothing = SeenWorkload::default();
     // A client with unfavourable draws would give up a network after a segment.
     let is_completed = |seen: &SeenWorkload| {
