@@ -45,15 +45,12 @@ fn first_segments(address: Ipv6Addr, number: u32) -> IpAddr {
 pub(crate) fn counted_address(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> Option<IpAddr> {
     let peer = peer.to_canonical();
     let own = (!peer.is_loopback()).then_some(peer);
-    let Some(header) = trusted else { return own };
+    let Some(header) = trusted.map(ProxyHeader::name) else { return own };
     // The client may have sent such headers itself. The proxy's line and entry are the last.
-    let Some(line) = headers.get_all(header.name()).iter().next_back() else { return own };
+    let Some(line) = headers.get_all(header).iter().next_back() else { return own };
     let written = line.to_str().ok().and_then(|line| line.rsplit(',').next()).and_then(|entry| address(entry.trim()));
     if written.is_none() {
-        tracing::warn!(
-            header = header.name(),
-            "no address at the end of the proxy's header: such requests share one limit"
-        );
+        tracing::warn!(header, "no address at the end of the proxy's header: such requests share one limit");
     }
     Some(written.unwrap_or(peer))
 }

@@ -70,16 +70,12 @@ pub enum Task {
         /// File to write; it must not exist
         #[arg(value_name = "FILE")]
         to: PathBuf,
-        #[command(flatten)]
-        database: ExistingDatabase,
     },
     /// Replace the SQLite database with a backup, keeping the old file under another name; stop the server first
     Restore {
         /// File that `leaderboard backup` wrote
         #[arg(value_name = "FILE")]
         from: PathBuf,
-        #[command(flatten)]
-        database: ExistingDatabase,
     },
     /// Export all visible results, as in the public download, to a new file with its SHA-256 in a second file
     Export {
@@ -89,8 +85,6 @@ pub enum Task {
         /// csv, jsonl or parquet; by default, taken from the extension of FILE, or csv if that is none of them
         #[arg(long, value_name = "FORMAT")]
         format: Option<ExportFormat>,
-        #[command(flatten)]
-        database: ExistingDatabase,
     },
     /// Import a file that `leaderboard export --format jsonl` wrote, except runs deleted here; the server may be
     /// running
@@ -102,14 +96,9 @@ pub enum Task {
         /// becomes unverified, like any imported record. Use it only for your own exports
         #[arg(long)]
         trust: bool,
-        #[command(flatten)]
-        database: ExistingDatabase,
     },
     /// Update the database tables, as the server does when it starts, and print the applied migrations
-    Migrate {
-        #[command(flatten)]
-        database: ExistingDatabase,
-    },
+    Migrate,
     /// Hide, flag and restore runs, and merge devices, each with a public reason
     ///
     /// Every action is public with its run or device, time and reason: on the page /moderation, in
@@ -135,27 +124,15 @@ pub enum Task {
         #[arg(value_name = "TIER")]
         tier: Tier,
         /// Reason to show in the public moderation log; at most 300 characters
-        #[arg(long, value_name = "TEXT", value_parser = Reason::parse)]
-        reason: Option<Reason>,
-        #[command(flatten)]
-        database: ExistingDatabase,
+        #[arg(long, value_name = "TEXT", value_parser = public_reason)]
+        reason: Option<String>,
     },
     /// Permanently delete runs or comparisons, as their deletion links do; only their ids remain, in the moderation log
     Remove {
         /// Ids of the runs or comparisons, as in their links: /runs/RUN_ID, /comparisons/ID
         #[arg(value_name = "RUN_ID", required = true)]
         run_ids: Vec<String>,
-        #[command(flatten)]
-        database: ExistingDatabase,
     },
-}
-
-/// Database of a task.
-#[derive(Clone, Debug, clap::Args)]
-pub struct ExistingDatabase {
-    /// Database of the server: path of the SQLite file, or a PostgreSQL address
-    #[arg(long = "database", default_value = "gradmark.sqlite", value_name = "FILE|ADDRESS")]
-    pub address: DatabaseAddress,
 }
 
 /// Settings of a server.
@@ -164,8 +141,8 @@ pub struct Config {
     /// Address and port to listen on; port 0 selects a free port
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS:PORT")]
     pub listen: String,
-    /// Path of the SQLite database, created if missing; or postgres://USER@HOST/NAME, an existing database
-    #[arg(long, default_value = "gradmark.sqlite", value_name = "FILE|ADDRESS")]
+    /// Path of the SQLite database, which a server creates if missing; or postgres://USER@HOST/NAME, an existing database
+    #[arg(long, global = true, default_value = "gradmark.sqlite", value_name = "FILE|ADDRESS")]
     pub database: DatabaseAddress,
     /// Folder of the built page, which contains index.html
     #[arg(long, value_name = "DIR")]
@@ -236,24 +213,24 @@ pub enum Moderation {
         /// Key of the device to merge it into
         #[arg(value_name = "INTO_KEY")]
         into: String,
-        #[command(flatten)]
-        of: OfDevice,
+        /// PUBLIC reason. It remains in the log with both keys, even if the runs are deleted. At most 300 characters
+        #[arg(long, value_name = "TEXT", value_parser = public_reason)]
+        reason: String,
     },
     /// Undo a merge: count the runs of a merged device as its own again
     SeparateDevices {
         /// Key of the merged device
         #[arg(value_name = "KEY")]
         key: String,
-        #[command(flatten)]
-        of: OfDevice,
+        /// PUBLIC reason. It remains in the log with both keys, even if the runs are deleted. At most 300 characters
+        #[arg(long, value_name = "TEXT", value_parser = public_reason)]
+        reason: String,
     },
     /// Print the moderation log, newest first
     Log {
         /// Maximum number of lines
         #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
-        #[command(flatten)]
-        database: ExistingDatabase,
     },
 }
 
@@ -264,20 +241,8 @@ pub struct OfRuns {
     #[arg(value_name = "RUN_ID", required = true)]
     pub run_ids: Vec<String>,
     /// PUBLIC reason. It remains in the log when the run is deleted, so do not quote the run. At most 300 characters
-    #[arg(long, value_name = "TEXT", value_parser = Reason::parse)]
-    pub reason: Reason,
-    #[command(flatten)]
-    pub database: ExistingDatabase,
-}
-
-/// Reason of an act on a device.
-#[derive(Clone, Debug, clap::Args)]
-pub struct OfDevice {
-    /// PUBLIC reason. It remains in the log with both keys, even if the runs are deleted. At most 300 characters
-    #[arg(long, value_name = "TEXT", value_parser = Reason::parse)]
-    pub reason: Reason,
-    #[command(flatten)]
-    pub database: ExistingDatabase,
+    #[arg(long, value_name = "TEXT", value_parser = public_reason)]
+    pub reason: String,
 }
 
 /// Runs to compute again, and the place to do it.
@@ -301,8 +266,6 @@ pub struct Replay {
     /// Return at once instead of waiting for a server to recompute them
     #[arg(long, conflicts_with = "here")]
     pub no_wait: bool,
-    #[command(flatten)]
-    pub database: ExistingDatabase,
 }
 
 /// The server's clock: wall time, because a run may outlive a restart of the server.
@@ -374,24 +337,11 @@ pub struct Protection {
 
 const MAX_REASON_CHARACTERS: usize = 300;
 
-/// A moderator's public reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reason(String);
-
-impl Reason {
-    /// Parses a line of at most 300 characters.
-    ///
-    /// # Errors
-    /// Returns a sentence that says what is wrong with the text.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let text = text.trim();
-        FieldPath::ROOT.filled_text(text, MAX_REASON_CHARACTERS).map_err(|refusal| refusal.message)?;
-        Ok(Self(text.to_owned()))
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
+/// Parses a moderator's public reason. The error is a sentence.
+fn public_reason(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    FieldPath::ROOT.filled_text(text, MAX_REASON_CHARACTERS).map_err(|refusal| refusal.message)?;
+    Ok(text.to_owned())
 }
 
 #[cfg(test)]

@@ -234,8 +234,7 @@ mod tests {
     #[test]
     fn many_outliers_are_counted_and_some_are_named() {
         let usual = (0..200_u32).map(|i| result(100.0 + f64::from(i % 10), "ann"));
-        let apart = (0..30).map(|_| result(9000.0, "bob"));
-        let figures = figures_of(usual.chain(apart).collect(), &Completions::new());
+        let figures = figures_of(usual.chain((0..30).map(|_| result(9000.0, "bob"))).collect(), &Completions::new());
         assert_eq!((figures[0].line.outlier_runs, figures[0].line.outliers.len()), (30, MAX_OUTLIERS));
     }
 

@@ -37,9 +37,7 @@ mod verification;
 mod whole_file;
 
 pub use client_address::ProxyHeader;
-pub use config::{
-    CommandLine, Config, ExistingDatabase, Moderation, OfDevice, OfRuns, Protection, Reason, Replay, ServerClock, Task,
-};
+pub use config::{CommandLine, Config, Moderation, OfRuns, Protection, Replay, ServerClock, Task};
 pub use public_url::PublicUrl;
 pub use server::Server;
 pub use storage::{AddressError, AddressParser, DatabaseAddress};

@@ -271,10 +271,8 @@ impl ClientPlaces {
     /// Takes places for an address, `None` for this machine. Returns `None` if too few are free, or if the address would
     /// have too many.
     pub(crate) fn take(&self, number: usize, address: Option<IpAddr>) -> Option<Taken> {
-        let share = match address {
-            Some(address) => Some(self.shares.take(address, number, self.most)?),
-            None => None,
-        };
+        let take = |address| self.shares.take(address, number, self.most).ok_or(());
+        let share = address.map(take).transpose().ok()?;
         let permit = Arc::clone(&self.free).try_acquire_many_owned(u32::try_from(number).ok()?).ok()?;
         Some((permit, share))
     }

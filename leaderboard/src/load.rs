@@ -65,8 +65,7 @@ impl Board {
         scanned: u64,
     ) -> Result<(Vec<(String, String)>, Option<ListRuns>)> {
         let list = crate::api::list_query(&self.0, query).await.map_err(|refusal| format!("{refusal:?}"))?;
-        let bounds = Bounds { few, scanned };
-        let found = self.0.list_within(&list, bounds).await?;
+        let found = self.0.list_within(&list, Bounds { few, scanned }).await?;
         let next = found.next.map(|(key, skip)| crate::api::next_page(query, &key, skip)).transpose()?;
         Ok((found.rows.into_iter().map(|row| (row.run_id, row.workload)).collect(), next))
     }

@@ -21,7 +21,7 @@ async fn main() -> ExitCode {
 async fn perform() -> anyhow::Result<()> {
     let CommandLine { task, serve: config } = CommandLine::parse();
     if let Some(task) = task {
-        let said = upkeep::perform(task).await?;
+        let said = upkeep::perform(task, &config.database).await?;
         return writeln!(std::io::stdout(), "{said}").context("done, but cannot print the result");
     }
     let filter = EnvFilter::try_new(&config.log)

@@ -94,20 +94,12 @@ pub(crate) fn about(runs: u64) -> ExportAbout {
 }
 
 pub(super) fn columns() -> Vec<Column<StoredRun>> {
+    let submitted = Moment(|run: &StoredRun, _| run.submitted_unix_seconds);
+    let tiers = "tier of the run: proven, checked, unverified or flagged";
     let own: [Column<StoredRun>; 3] = [
         Column::of("run_id", "", "id of the run; its page is /runs/RUN_ID", Text(|run, _| &run.run_id)),
-        Column::of(
-            "submitted_unix_seconds",
-            "s",
-            "time of the upload, since 1970 UTC",
-            Moment(|run, _| run.submitted_unix_seconds),
-        ),
-        Column::of(
-            "tier",
-            "",
-            "tier of the run: proven, checked, unverified or flagged",
-            Text(|run, _| run.tier.name()),
-        ),
+        Column::of("submitted_unix_seconds", "s", "time of the upload, since 1970 UTC", submitted),
+        Column::of("tier", "", tiers, Text(|run, _| run.tier.name())),
     ];
     own.into_iter().chain(record_columns()).collect()
 }

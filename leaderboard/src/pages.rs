@@ -129,8 +129,7 @@ async fn serve_index(index: &Path, previews: &Previews, path: &str, headers: &He
         }
         Err(cause) => {
             tracing::warn!(cause = &cause as &dyn std::error::Error, "cannot read the page's index.html");
-            let message = "The page is being built. Reload it in a moment.\n";
-            (StatusCode::SERVICE_UNAVAILABLE, message).into_response()
+            (StatusCode::SERVICE_UNAVAILABLE, "The page is being built. Reload it in a moment.\n").into_response()
         }
     }
 }
@@ -234,7 +233,7 @@ impl Previews {
             }
         };
         let tags = tags(&card, id, self.address.of(headers).as_ref());
-        (StatusCode::OK, with_tags(html, &tags, without_general_tags))
+        (StatusCode::OK, with_tags(html, &tags, without_general))
     }
 
     /// Returns the index with its general tags and the start page's image.
@@ -296,7 +295,7 @@ fn with_tags(html: &Bytes, tags: &str, change: fn(&str) -> String) -> Bytes {
     tagged.map_or_else(|| html.clone(), Bytes::from)
 }
 
-fn without_general_tags(head: &str) -> String {
+fn without_general(head: &str) -> String {
     let mut kept = String::with_capacity(head.len());
     let mut rest = head;
     while let Some(start) = GENERAL.iter().filter_map(|tag| rest.find(tag)).min() {
@@ -344,8 +343,7 @@ mod tests {
     #[test]
     fn run_tags_replace_general_tags() {
         let html = "<HEAD><title>a</title><meta property=\"og:title\" content=\"b\" /><script>c</script></HEAD><body>";
-        let tagged =
-            |html: &'static str| with_tags(&Bytes::from_static(html.as_bytes()), "<meta d>", without_general_tags);
+        let tagged = |html: &'static str| with_tags(&Bytes::from_static(html.as_bytes()), "<meta d>", without_general);
         assert_eq!(tagged(html), "<HEAD><title>a</title><script>c</script><meta d></HEAD><body>");
         assert_eq!(tagged("<title>a page without a head</title>"), "<title>a page without a head</title>");
     }

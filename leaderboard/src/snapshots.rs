@@ -76,8 +76,7 @@ impl Snapshots {
 
 /// Returns true if files of this day are kept. A future day is from a server with a clock that is or was ahead.
 fn is_kept(day: &str, now: f64) -> bool {
-    let (oldest, newest) =
-        (Date::of(now - (DAYS - 1.0) * SECONDS_PER_DAY).iso(), Date::of(now + SECONDS_PER_DAY).iso());
+    let [oldest, newest] = [1.0 - DAYS, 1.0].map(|days| Date::of(now + days * SECONDS_PER_DAY).iso());
     (oldest.as_str()..=newest.as_str()).contains(&day)
 }
 

@@ -75,19 +75,14 @@ impl Call {
     }
 
     pub(super) fn answers<T: JsonSchema>(self, status: &'static str, meaning: &'static str) -> Self {
-        self.answers_with(status, meaning, Some(Content::Json(shape_of::<T>)))
+        self.answer(status, meaning, Some(Content::Json(shape_of::<T>)))
     }
 
     pub(super) fn gives(self, meaning: &'static str, media_type: &'static str) -> Self {
-        self.answers_with("200", meaning, Some(Content::Other(media_type)))
+        self.answer("200", meaning, Some(Content::Other(media_type)))
     }
 
-    pub(super) fn answers_with(
-        mut self,
-        status: &'static str,
-        meaning: &'static str,
-        content: Option<Content>,
-    ) -> Self {
+    pub(super) fn answer(mut self, status: &'static str, meaning: &'static str, content: Option<Content>) -> Self {
         self.answers.push((status, meaning, content));
         self
     }
@@ -108,7 +103,7 @@ impl Call {
             (is_below("/v1/devices/{key}"), &[UNKNOWN_DEVICE]),
             (is_below("/v1/comparisons/{id}"), &[("404", &["unknown_comparison"])]),
             (self.bearer == Some("deletion_secret"), DELETING),
-            (self.body.is_some(), WITH_BODY),
+            (self.body.is_some(), BODY),
             (matches!(self.body, Some(Content::Json(_))), WITH_JSON),
             (self.body.is_some() || self.bearer.is_some(), WRITING),
         ];
@@ -127,8 +122,7 @@ impl Call {
 const EVERY_CALL: &[RefusalCodes] =
     &[("408", &["timeout", "too_slow"]), ("429", &["too_many_requests"]), ("500", &["internal"]), ("503", &["busy"])];
 
-const WITH_BODY: &[RefusalCodes] =
-    &[("400", &["broken_body"]), ("413", &["too_large"]), ("415", &["wrong_content_type"])];
+const BODY: &[RefusalCodes] = &[("400", &["broken_body"]), ("413", &["too_large"]), ("415", &["wrong_content_type"])];
 
 const WITH_JSON: &[RefusalCodes] =
     &[("400", &["malformed_json", "missing_field", "out_of_range", "unknown_field", "wrong_type"])];

@@ -65,10 +65,8 @@ fn runs_and_lists() -> Vec<Call> {
             .about("Registers a run before it starts")
             .takes::<StartRun>()
             .answers::<StartedRun>("201", "The id, nonce and seed of the run")
-            .refuses(&[
-                ("422", &["bad_name", "out_of_range", "too_long", "unknown_suite"]),
-                ("503", &["too_many_open_runs"]),
-            ]),
+            .refuses(&[("422", &["bad_name", "out_of_range", "too_long", "unknown_suite"])])
+            .refuses(&[("503", &["too_many_open_runs"])]),
         call(POST, "/v1/runs/import", submissions::import)
             .about("Imports the record of a run that was not registered")
             .takes::<RunRecord>()
@@ -92,7 +90,7 @@ fn runs_and_lists() -> Vec<Call> {
         call(DELETE, "/v1/runs/{id}", runs::delete)
             .about("Permanently deletes a run")
             .bearer("deletion_secret")
-            .answers_with("204", "The run was deleted", None),
+            .answer("204", "The run was deleted", None),
         call(GET, "/v1/moderation", list::moderation_log)
             .about("Returns the actions of moderators with their reasons, newest first")
             .query::<ModerationQuery>()
@@ -124,7 +122,7 @@ fn runs_in_training() -> Vec<Call> {
             .about("Sends a requested state")
             .takes_bytes()
             .bearer("nonce")
-            .answers_with("204", "The state was stored until its verification", None)
+            .answer("204", "The state was stored until its verification", None)
             .refuses(&[("401", &["missing_nonce"]), ("403", &["wrong_nonce"])])
             .refuses(&[("409", &["already_submitted", "unexpected_segment"]), ("410", &["expired"])])
             .refuses(&[("422", &["bad_name", "not_provable", "unknown_workload", "wrong_state"])]),
@@ -201,7 +199,7 @@ fn devices_and_tables() -> Vec<Call> {
         call(DELETE, "/v1/comparisons/{id}", comparisons::delete)
             .about("Permanently deletes a comparison")
             .bearer("deletion_secret")
-            .answers_with("204", "The comparison was deleted", None),
+            .answer("204", "The comparison was deleted", None),
     ]
 }
 
@@ -215,7 +213,7 @@ fn open_data() -> Vec<Call> {
             .about("Exports all visible results as one file, or a filtered and sorted list of them, under CC0")
             .query::<ExportQuery>()
             .gives(
-                "A table (format=csv), a table with types (format=parquet), or JSON documents (format=jsonl)",
+                "A table (format=csv), a typed table (format=parquet), or JSON documents (format=jsonl)",
                 "text/csv",
             ),
         call(GET, "/v1/export/about", export::about)

@@ -96,7 +96,7 @@ fn compare_devices(sides: &[DeviceSide]) -> Comparing {
     }
     let compared = lines.into_iter().filter_map(|line| {
         let of_side =
-            |(_, figures): &DeviceSide| figures.iter().find(|other| is_same_kind(other, line)).map(figure_of_device);
+            |(_, lines): &DeviceSide| lines.iter().find(|other| is_same_kind(other, line)).map(figure_of_device);
         Some(ComparedWorkload {
             workload: line.category.workload.clone(),
             suite: Some(line.category.suite.clone()),

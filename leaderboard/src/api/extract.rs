@@ -51,11 +51,8 @@ async fn read_declared(request: Request, media_type: &str, what: &str, limit: us
     let declared = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = declared.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if !essence.eq_ignore_ascii_case(media_type) {
-        return Err(ApiError::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "wrong_content_type",
-            format!("The body must be {what}. Send it with the header `Content-Type: {media_type}`."),
-        ));
+        let message = format!("The body must be {what}. Send it with the header `Content-Type: {media_type}`.");
+        return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "wrong_content_type", message));
     }
     // The guard adds one to each request.
     let intake = request.extensions().get::<Arc<Intake>>().cloned().ok_or_else(ApiError::failed_inside)?;
@@ -91,8 +88,8 @@ fn refusal(error: &serde_json::Error) -> ApiError {
         Category::Io | Category::Syntax | Category::Eof => "malformed_json",
     };
     let shown: String = text.chars().take(QUOTED_CHARACTERS).collect();
-    let rest =
-        if shown == text { String::new() } else { format!("… at line {} column {}", error.line(), error.column()) };
+    let place = format!("… at line {} column {}", error.line(), error.column());
+    let rest = if shown == text { String::new() } else { place };
     ApiError::new(StatusCode::BAD_REQUEST, code, format!("The body cannot be read: {shown}{rest}."))
 }
 
@@ -170,18 +167,12 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self> {
         let Some(value) = parts.headers.get(IDEMPOTENCY_KEY) else { return Ok(Self(None)) };
-        match value.to_str() {
-            Ok(key) if IDEMPOTENCY_KEY_LENGTHS.contains(&key.len()) => Ok(Self(Some(key.to_owned()))),
-            _ => Err(ApiError::new(
-                StatusCode::BAD_REQUEST,
-                "bad_idempotency_key",
-                format!(
-                    "An idempotency key must be an unguessable string of {} to {} visible ASCII characters.",
-                    IDEMPOTENCY_KEY_LENGTHS.start(),
-                    IDEMPOTENCY_KEY_LENGTHS.end()
-                ),
-            )),
-        }
+        let (least, most) = IDEMPOTENCY_KEY_LENGTHS.into_inner();
+        let message =
+            format!("An idempotency key must be an unguessable string of {least} to {most} visible ASCII characters.");
+        let key = value.to_str().ok().filter(|key| (least..=most).contains(&key.len()));
+        let key = key.ok_or_else(|| ApiError::new(StatusCode::BAD_REQUEST, "bad_idempotency_key", message))?;
+        Ok(Self(Some(key.to_owned())))
     }
 }
 

@@ -11,7 +11,7 @@ use super::Leaderboard;
 use super::extract::{ReadQuery, bad_query, bad_query_of};
 use crate::error::Result;
 use crate::secrets::{is_run_id, sha256};
-use crate::storage::{Database, KindFilter, ListQuery, RowKey};
+use crate::storage::{Conditions, Database, KindFilter, ListQuery, RowKey};
 use crate::validation::FieldPath;
 
 const DEFAULT_ROWS: u32 = 100;
@@ -44,13 +44,12 @@ pub(crate) async fn list_query(storage: &Database, query: &ListRuns) -> Result<L
         Some(device) => Some(storage.grouped_as(device).await?),
         None => None,
     };
+    let (since, until) = (day("since", &query.since)?, day("until", &query.until)?);
+    let (order, workload) = (query.sort.unwrap_or(by_default), query.workload.clone());
+    let before = until.map(|begin| begin + DAY);
     Ok(ListQuery {
-        order: query.sort.unwrap_or(by_default),
-        workload: query.workload.clone(),
-        device,
+        conditions: Conditions { order, workload, device, kinds: None, since, before },
         kinds: kinds(query)?,
-        since: day("since", &query.since)?,
-        before: day("until", &query.until)?.map(|begin| begin + DAY),
         limit: u64::from(query.limit.unwrap_or(DEFAULT_ROWS)),
         after,
         skip,
@@ -126,8 +125,7 @@ fn write_cursor(query: &ListRuns, key: &RowKey, skip: u64) -> Result<String, ser
     // The bits of numbers are exact.
     let bits = [number.to_bits(), submitted_unix_seconds.to_bits()];
     let skip = u32::try_from(skip).unwrap_or(u32::MAX);
-    let place = serde_json::to_vec(&(digest_of_query(query)?, bits, run_id, workload, skip))?;
-    Ok(URL_SAFE_NO_PAD.encode(place))
+    Ok(URL_SAFE_NO_PAD.encode(serde_json::to_vec(&(digest_of_query(query)?, bits, run_id, workload, skip))?))
 }
 
 /// Returns the place in a cursor of this query, and the number of rows to skip after it.

@@ -23,8 +23,7 @@ pub(super) fn document(calls: impl Iterator<Item = Call>) -> Value {
     let mut generator = settings.into_generator();
     let mut paths = json!({});
     for call in calls {
-        let path = format!("/api{}", call.path);
-        paths[path.trim_end_matches('/')][call.method] = operation(&call, &mut generator);
+        paths[format!("/api{}", call.path).trim_end_matches('/')][call.method] = operation(&call, &mut generator);
     }
     let bearer = |what: &str| json!({ "type": "http", "scheme": "bearer", "description": what });
     let about = format!(
@@ -186,8 +185,8 @@ mod tests {
         let document = document(all());
         assert_eq!(document["openapi"], "3.1.0");
         let text = document.to_string();
-        let references: Vec<&str> =
-            text.split("\"$ref\":\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+        let references = text.split("\"$ref\":\"").skip(1);
+        let references: Vec<&str> = references.map(|rest| rest.split('"').next().unwrap()).collect();
         assert!(references.len() > 100);
         for reference in references {
             let pointer = reference.strip_prefix('#').unwrap_or_else(|| panic!("{reference} leaves the document"));

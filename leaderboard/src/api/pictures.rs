@@ -36,8 +36,7 @@ pub(crate) async fn badge_json(
 
 async fn badge_of(leaderboard: &Leaderboard, id: &str, query: &BadgeQuery) -> Result<Badge> {
     if let Some(name) = &query.workload {
-        let named = FieldPath::ROOT.field("workload").name(name);
-        named.map_err(bad_query_of)?;
+        FieldPath::ROOT.field("workload").name(name).map_err(bad_query_of)?;
     }
     let run = leaderboard.storage.visible_run(id).await?.ok_or_else(ApiError::unknown_run)?;
     if let (None, Some(score)) = (&query.workload, engine::score(&run.record)) {

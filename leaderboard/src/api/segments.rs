@@ -39,7 +39,7 @@ pub(crate) async fn open_lap(
     let OpenLap { nonce, workload, segment, state_sha256 } = request;
     open_workload(&leaderboard, &started, &nonce, &workload)?;
     let (storage, id) = (&leaderboard.storage, started.run_id.as_str());
-    let around = storage.surrounding_segments(id, &workload, segment).await?;
+    let around = storage.surroundings(id, &workload, segment).await?;
     let opened_unix_seconds = leaderboard.clock.unix_seconds();
     let lap = SeenLap { first_segment: segment, state_sha256, opened_unix_seconds };
     match around.lap.as_ref().filter(|same| same.first_segment == segment) {
@@ -88,7 +88,7 @@ pub(crate) async fn commit(
     open_workload(&leaderboard, &started, &nonce, &workload)?;
     let (storage, id) = (&leaderboard.storage, started.run_id.as_str());
     let key = TrainingKey::new(&leaderboard.key, leaderboard.seed, id, &workload);
-    let around = storage.surrounding_segments(id, &workload, segment).await?;
+    let around = storage.surroundings(id, &workload, segment).await?;
     let next = (!ends_lap).then(|| key.beacon_after(&state_sha256, segment + 2));
     let is_same = |same: &SeenSegment| {
         (same.step, same.ends_lap) == (step, ends_lap)
@@ -155,8 +155,7 @@ pub(crate) async fn prove(
     let (storage, id, workload) = (&leaderboard.storage, started.run_id.as_str(), request.workload.as_str());
     let mut seen = storage.seen_workload(id, workload).await?;
     if seen.proof.is_none() {
-        let key = TrainingKey::new(&leaderboard.key, leaderboard.seed, id, workload);
-        let proof = begun(&seen, &request, &key)?;
+        let proof = begun(&seen, &request, &TrainingKey::new(&leaderboard.key, leaderboard.seed, id, workload))?;
         check_room(&leaderboard, &started, draws::MAX_STATES * StateSize::of(&known.workload).of_body(false)).await?;
         storage.begin_proof(id, workload, &proof).await?;
         // Another request may have been faster.

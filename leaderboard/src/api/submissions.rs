@@ -188,10 +188,8 @@ fn check_credentials(body: &JsonBytes, started: &Started, key: &ServerKey) -> Re
         nonce: Option<String>,
     }
     let Credentials { run_id, nonce } = body.parse()?;
-    if run_id.as_ref() != Some(&started.run_id) {
-        let message = "The run id of the record differs from the one in the URL.";
-        FieldPath::ROOT.field("run_id").refuse("wrong_run_id", message)?;
-    }
+    let message = "The run id of the record differs from the one in the URL.";
+    FieldPath::ROOT.field("run_id").require(run_id.as_ref() == Some(&started.run_id), "wrong_run_id", message)?;
     if !nonce.is_some_and(|nonce| secrets::same(&nonce, &key.nonce(started))) {
         return Err(ApiError::wrong_nonce());
     }
@@ -200,17 +198,13 @@ fn check_credentials(body: &JsonBytes, started: &Started, key: &ServerKey) -> Re
 
 fn belongs_to(record: &RunRecord, started: &Started) -> Checked {
     let root = FieldPath::ROOT;
-    if record.requested.seed != started.seed {
-        return root.field("seed").refuse("wrong_seed", "The run must use the seed that the leaderboard assigned.");
-    }
-    if record.suite != started.suite {
-        return root.field("suite").refuse("wrong_suite", "The run was announced with another suite or version.");
-    }
-    if record.provenance.engine_version != started.engine_version {
-        let message = "The run was announced with another engine version.";
-        return root.field("provenance.engine_version").refuse("wrong_engine_version", message);
-    }
-    Ok(())
+    let message = "The run must use the seed that the leaderboard assigned.";
+    root.field("seed").require(record.requested.seed == started.seed, "wrong_seed", message)?;
+    let message = "The run was announced with another suite or version.";
+    root.field("suite").require(record.suite == started.suite, "wrong_suite", message)?;
+    let message = "The run was announced with another engine version.";
+    let is_same = record.provenance.engine_version == started.engine_version;
+    root.field("provenance.engine_version").require(is_same, "wrong_engine_version", message)
 }
 
 fn stored_now(leaderboard: &Leaderboard, run: StoredRun, secret: String) -> Response {

@@ -60,8 +60,7 @@ fn drawn(seen: &SeenWorkload) -> Option<Result<Vec<[u64; 2]>, WantedHashes>> {
 
 /// Returns the requested states: both ends of each part, and the tested tensors of the last test and at the target.
 fn states_of(seen: &SeenWorkload, parts: &[[u64; 2]], known: &Standard) -> impl Iterator<Item = WantedState> + use<> {
-    let whole = parts.iter().flatten().map(|&step| (step, false));
-    let mut states: BTreeMap<u64, bool> = whole.collect();
+    let mut states: BTreeMap<u64, bool> = parts.iter().flatten().map(|&step| (step, false)).collect();
     let tests_averages = known.workload.average.is_some_and(|average| average.is_tested());
     let tested = seen.proof.iter().flat_map(|proof| [Some(proof.tested_step), proof.target_step]);
     for step in tested.flatten() {
@@ -137,8 +136,7 @@ mod tests {
                 Ok(parts) => return (seen, parts),
                 Err(WantedHashes { draw, steps, at, losses }) => {
                     assert!(at.len() <= MAX_HASHES as usize && at.is_sorted());
-                    let is_first = !seen.hashes.iter().any(|given| given.draw == draw);
-                    assert_eq!(losses, is_first);
+                    assert_eq!(losses, !seen.hashes.iter().any(|given| given.draw == draw));
                     let state_sha256 = at.iter().map(|step| format!("{with} {step}")).collect();
                     seen.hashes.push(PartHashes { draw, steps, state_sha256, losses: Vec::new() });
                 }
@@ -196,8 +194,7 @@ mod tests {
         let states = next_wanted(&seen, &known).states;
         assert!(states.is_sorted_by(|a, b| a.step < b.step), "{states:?}");
         for state in &states {
-            let is_end = parts.as_flattened().contains(&state.step);
-            assert_eq!(state.weights_only, !is_end);
+            assert_eq!(state.weights_only, !parts.as_flattened().contains(&state.step));
             assert_eq!(wanted_state(&seen, &known, state.step), Some(*state));
         }
         let has = |step| states.iter().any(|state| state.step == step);

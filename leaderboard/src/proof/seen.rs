@@ -68,8 +68,7 @@ pub(crate) struct SurroundingSegments {
 impl SeenWorkload {
     /// Returns the ended laps: their segments, and their duration in seconds on the server's clock.
     pub(crate) fn ended_laps(&self) -> impl Iterator<Item = (Range<usize>, f64)> {
-        let begins = self.laps.iter().map(|lap| lap.first_segment as usize);
-        let ends = begins.skip(1).chain([self.segments.len()]);
+        let ends = self.laps.iter().map(|lap| lap.first_segment as usize).skip(1).chain([self.segments.len()]);
         self.laps.iter().zip(ends).filter_map(|(lap, end)| {
             let segments = lap.first_segment as usize..end;
             let last = self.segments.get(segments.clone())?.last().filter(|last| last.ends_lap)?;

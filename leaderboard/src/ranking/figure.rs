@@ -84,12 +84,6 @@ pub(crate) mod tests {
             days: 1,
         };
         assert_eq!(figure, expected);
-    }
-
-    #[test]
-    fn one_run_gives_a_median_without_spread() {
-        let figure = figure_of(&[run(None, 1, 5.0)]).unwrap();
-        assert_eq!((figure.lower_quartile, figure.median, figure.upper_quartile), (5.0, 5.0, 5.0));
         assert_eq!(figure_of(&[]), None);
     }
 

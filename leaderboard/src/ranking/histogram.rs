@@ -47,9 +47,8 @@ impl Histogram {
         for (bin, runs) in &self.0 {
             *wide.entry(bin.div_euclid(width)).or_default() += runs;
         }
-        let bin =
-            |(bin, runs): (i32, u64)| RateBin { from: STEP.powi(bin * width), to: STEP.powi((bin + 1) * width), runs };
-        wide.into_iter().map(bin).collect()
+        let rate = |bin: i32| STEP.powi(bin * width);
+        wide.into_iter().map(|(bin, runs)| RateBin { from: rate(bin), to: rate(bin + 1), runs }).collect()
     }
 }
 

@@ -24,8 +24,7 @@ pub(crate) struct Placed<T> {
 /// Orders the devices of one category, each with its line, and gives them their places.
 pub(crate) fn places<T>(mut devices: Vec<(String, FigureOfDevice, T)>) -> Vec<Placed<T>> {
     devices.sort_by(|(a, of_a, _), (b, of_b, _)| {
-        let by_place = has_place(of_b).cmp(&has_place(of_a));
-        by_place.then_with(|| of_b.median.total_cmp(&of_a.median)).then_with(|| a.cmp(b))
+        has_place(of_b).cmp(&has_place(of_a)).then_with(|| of_b.median.total_cmp(&of_a.median)).then_with(|| a.cmp(b))
     });
     let place_of_others = place_behind(devices.iter().filter(|(_, figure, _)| has_place(figure)).count() as u64);
     let mut placed = Vec::with_capacity(devices.len());
@@ -71,9 +70,8 @@ mod tests {
             &[],
         ];
         for expected in cases {
-            let reversed = expected.iter().rev();
-            let placed =
-                places(reversed.map(|(name, [a, b, c], _)| ((*name).to_owned(), figure(*a, *b, *c), ())).collect());
+            let device = |(name, [a, b, c], _): &(&str, [f64; 3], u64)| ((*name).to_owned(), figure(*a, *b, *c), ());
+            let placed = places(expected.iter().rev().map(device).collect());
             let found: Vec<_> = placed.iter().map(|placed| (placed.device.as_str(), placed.place)).collect();
             assert_eq!(found, expected.iter().map(|(name, _, place)| (*name, *place)).collect::<Vec<_>>());
         }

@@ -28,8 +28,7 @@ impl SubmitterSalt {
             IpAddr::V4(address) => mac.update(&address.octets()),
             IpAddr::V6(address) => mac.update(&address.octets()[..8]),
         }
-        let digest = mac.finalize().into_bytes();
-        hex(&digest[..WORD_BYTES])
+        hex(&mac.finalize().into_bytes()[..WORD_BYTES])
     }
 }
 

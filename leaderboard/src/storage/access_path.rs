@@ -9,16 +9,17 @@ use results::api::RunSort;
 
 use super::values::Statement;
 
-pub(super) struct Conditions<'a> {
-    pub(super) order: RunSort,
-    pub(super) workload: Option<&'a str>,
-    pub(super) device: Option<&'a str>,
+#[derive(Clone, Debug)]
+pub(crate) struct Conditions {
+    pub(crate) order: RunSort,
+    pub(crate) workload: Option<String>,
+    pub(crate) device: Option<String>,
     /// Numbers of kinds, separated by commas.
-    pub(super) kinds: Option<String>,
+    pub(crate) kinds: Option<String>,
     /// Inclusive, in seconds since 1970.
-    pub(super) since: Option<f64>,
+    pub(crate) since: Option<f64>,
     /// Exclusive, in seconds since 1970.
-    pub(super) before: Option<f64>,
+    pub(crate) before: Option<f64>,
 }
 
 /// The filter that a scan starts from; `None` is the index in the order of the list, from the end of the last page.
@@ -50,7 +51,7 @@ pub(super) struct ScanRange<'a> {
 const COLUMNS: &str = "run_id, workload, submitted_unix_seconds, kind, device_key, descending_rate, \
      descending_accuracy, seconds_to_target";
 
-impl Conditions<'_> {
+impl Conditions {
     /// Returns the paths that start from a filter. The filter that probably matches fewest results comes first.
     pub(super) fn filter_paths(&self) -> Vec<AccessPath> {
         let filters = [Filter::Device, Filter::Dates, Filter::Kinds, Filter::Workload].into_iter();
@@ -91,8 +92,8 @@ impl Conditions<'_> {
     fn condition(&self, filter: Filter, checked: bool, statement: &mut Statement) -> Option<String> {
         let mut equals = |name: &str, word: &str| format!("{} = {}", text_column(name, checked), statement.value(word));
         match filter {
-            Filter::Workload => self.workload.map(|workload| equals("workload", workload)),
-            Filter::Device => self.device.map(|device| equals("device_key", device)),
+            Filter::Workload => self.workload.as_ref().map(|workload| equals("workload", workload)),
+            Filter::Device => self.device.as_ref().map(|device| equals("device_key", device)),
             Filter::Kinds => {
                 self.kinds.as_ref().map(|kinds| format!("{} IN ({kinds})", number_column("kind", checked)))
             }
@@ -160,13 +161,8 @@ impl Conditions<'_> {
     }
 
     /// Selects the rows of a page from the scanned results. `shown` is the `SELECT` of their columns.
-    pub(super) fn rows(
-        &self,
-        path: AccessPath,
-        range: ScanRange<'_>,
-        (skip, limit): (u64, u64),
-        shown: &str,
-    ) -> Statement {
+    pub(super) fn rows(&self, path: AccessPath, range: ScanRange<'_>, part: (u64, u64), shown: &str) -> Statement {
+        let (skip, limit) = part;
         let mut statement = Statement::default();
         let matching = self.matching(path, range, &mut statement);
         statement.sql = format!(

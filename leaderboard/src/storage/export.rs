@@ -88,9 +88,9 @@ fn stored_run(row: &AnyRow, listed: &Listed) -> Result<StoredRun> {
     let mut record: RunRecord = serde_json::from_str(row.try_get("_record")?)?;
     // Nonces are not stored. This protects an export if one ever is.
     record.nonce = None;
-    let summary =
-        |of: &WorkloadRecord| listed.get(&(run_id.clone(), of.workload.clone())).unwrap_or(&of.summary).clone();
-    let mut listed: Vec<Summary> = record.workloads.iter().map(summary).collect();
+    let key = |of: &WorkloadRecord| (run_id.clone(), of.workload.clone());
+    let listed = record.workloads.iter().map(|of| listed.get(&key(of)).unwrap_or(&of.summary).clone());
+    let mut listed: Vec<Summary> = listed.collect();
     if record.workloads.iter().map(|of| &of.summary).eq(&listed) {
         listed.clear();
     }

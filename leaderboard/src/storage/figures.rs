@@ -9,7 +9,7 @@ use serde_json::json;
 use sqlx::Row;
 
 use super::trust::mark;
-use super::values::{execute, insert, read, scalar, sql, tuple};
+use super::values::{AnyQuery, execute, insert, read, scalar, sql, tuple};
 use super::{Database, Result, StorageError};
 use crate::figures::{DeviceFigure, MadeFigure, figures_of};
 use crate::ranking::{Histogram, has_place};
@@ -43,6 +43,7 @@ pub(super) const SELECT_FASTER: &str = concat!(
 pub(super) const RATES: &str =
     concat!("SELECT string_agg(device_key || '|' || COALESCE(vendor, '') || '|' || rates, ';') AS lines", of_table!());
 
+#[derive(Clone, Copy)]
 pub(crate) struct TableQuery<'a> {
     pub(crate) suite: &'a Suite,
     pub(crate) class: RankedClass,
@@ -66,21 +67,10 @@ pub(crate) struct RatesOfDevice {
     pub(crate) rates: Histogram,
 }
 
-macro_rules! bound {
-    ($statement:expr, $query:expr, $workload:expr) => {
-        sql!(
-            $statement,
-            [
-                &$query.suite.name,
-                i64::from($query.suite.version),
-                $query.class.name(),
-                $query.precision.name(),
-                $workload,
-                $query.backend,
-                $query.client.map(ClientKind::name)
-            ]
-        )
-    };
+fn bound<'q>(statement: &'static str, query: &TableQuery<'q>, workload: &'q str) -> AnyQuery<'q> {
+    let TableQuery { suite, class, precision, backend, client } = *query;
+    let (version, class, precision) = (i64::from(suite.version), class.name(), precision.name());
+    sql!(statement, [&suite.name, version, class, precision, workload, backend, client.map(ClientKind::name)])
 }
 
 impl Database {
@@ -94,8 +84,8 @@ impl Database {
         let mut transaction = self.reading().await?;
         let mut tables = Vec::with_capacity(workloads.len());
         for workload in workloads {
-            let rows = bound!(FASTEST, query, *workload).bind(i64::from(limit)).fetch_all(&mut *transaction).await?;
-            let total = bound!(TOTAL, query, *workload).fetch_one(&mut *transaction).await?;
+            let rows = bound(FASTEST, query, workload).bind(i64::from(limit)).fetch_all(&mut *transaction).await?;
+            let total = bound(TOTAL, query, workload).fetch_one(&mut *transaction).await?;
             let figures = rows.iter().map(|row| figure(row.try_get("line")?)).collect::<Result<_>>()?;
             tables.push((figures, read::<Lines>(&total)?.total));
         }
@@ -109,13 +99,13 @@ impl Database {
         workload: &str,
         median: f64,
     ) -> Result<(Vec<FastLine>, Lines)> {
-        let row = bound!(SELECT_FASTER, query, workload).bind(median).fetch_one(&self.pool).await?;
-        let total = bound!(TOTAL, query, workload).fetch_one(&self.pool).await?;
+        let row = bound(SELECT_FASTER, query, workload).bind(median).fetch_one(&self.pool).await?;
+        let total = bound(TOTAL, query, workload).fetch_one(&self.pool).await?;
         Ok((parts(row.try_get("lines")?, fast_line)?, read(&total)?))
     }
 
     pub(crate) async fn rates_in(&self, query: &TableQuery<'_>, workload: &str) -> Result<Vec<RatesOfDevice>> {
-        let row = bound!(RATES, query, workload).fetch_one(&self.pool).await?;
+        let row = bound(RATES, query, workload).fetch_one(&self.pool).await?;
         parts(row.try_get("lines")?, rates_of_device)
     }
 
@@ -138,9 +128,8 @@ fn fast_line(line: &str) -> Result<FastLine> {
     let (key, numbers) = line.split_once('|').ok_or_else(|| broken(line))?;
     let numbers: Vec<f64> = numbers.split('|').filter_map(|word| word.parse().ok()).collect();
     let [median, lower_quartile, upper_quartile] = numbers[..] else { return Err(broken(line)) };
-    let figure =
-        FigureOfDevice { median, lower_quartile, upper_quartile, runs: 0, submitters: u64::MAX, days: u64::MAX };
-    Ok((key.to_owned(), figure, ()))
+    let (runs, submitters, days) = (0, u64::MAX, u64::MAX);
+    Ok((key.to_owned(), FigureOfDevice { median, lower_quartile, upper_quartile, runs, submitters, days }, ()))
 }
 
 fn rates_of_device(line: &str) -> Result<RatesOfDevice> {

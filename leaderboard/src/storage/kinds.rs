@@ -56,8 +56,7 @@ impl ResultKind {
     pub(super) fn number(&self) -> i64 {
         // The names contain no line breaks.
         let text = format!("{}\n{}", self.suite.version, self.words().join("\n"));
-        let digest = sha256(text.as_bytes());
-        i64::from_str_radix(&digest[..DIGITS], 16).unwrap_or_default()
+        i64::from_str_radix(&sha256(text.as_bytes())[..DIGITS], 16).unwrap_or_default()
     }
 
     pub(super) async fn keep(&self, connection: &mut AnyConnection) -> Result<i64> {
@@ -82,13 +81,10 @@ impl KindFilter {
             return Ok(None);
         }
         let mut statement = Statement::default();
-        let equals =
-            |(column, word): &(&str, String)| format!("CAST({column} AS TEXT) = {}", statement.value(word.as_str()));
-        let conditions: Vec<String> = self.0.iter().map(equals).collect();
-        statement.sql = format!(
-            "SELECT string_agg(CAST(kind AS TEXT), ',') AS numbers FROM kinds WHERE {}",
-            conditions.join(" AND ")
-        );
+        let mut equals = |column, word: &str| format!("CAST({column} AS TEXT) = {}", statement.value(word));
+        let conditions: Vec<String> = self.0.iter().map(|(column, word)| equals(*column, word)).collect();
+        let conditions = conditions.join(" AND ");
+        statement.sql = format!("SELECT string_agg(CAST(kind AS TEXT), ',') AS numbers FROM kinds WHERE {conditions}");
         let row = statement.query().fetch_one(connection).await?;
         Ok(Some(row.try_get::<Option<String>, _>("numbers")?.unwrap_or_default()))
     }
@@ -96,14 +92,9 @@ impl KindFilter {
 
 /// Updates the kinds of a run's results after a change of its tier or of what may be ranked.
 pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<()> {
-    let rows = sql!(
-        "SELECT DISTINCT COALESCE(results.ranked_as, '') AS place, kinds.* FROM results JOIN kinds \
-         ON kinds.kind = results.kind WHERE results.run_id = $1",
-        [run_id]
-    )
-    .fetch_all(&mut *connection)
-    .await?;
-    for row in &rows {
+    let select = "SELECT DISTINCT COALESCE(results.ranked_as, '') AS place, kinds.* FROM results JOIN kinds \
+         ON kinds.kind = results.kind WHERE results.run_id = $1";
+    for row in &sql!(select, [run_id]).fetch_all(&mut *connection).await? {
         let place: String = row.try_get("place")?;
         let before: ResultKind = read(row)?;
         let after = ResultKind { tier: tier.name().to_owned(), ranked_as: place.clone(), ..before.clone() };
@@ -111,11 +102,8 @@ pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Ti
             continue;
         }
         let number = after.keep(&mut *connection).await?;
-        execute!(
-            connection,
-            "UPDATE results SET kind = $1 WHERE run_id = $2 AND kind = $3 AND COALESCE(ranked_as, '') = $4",
-            [number, run_id, before.number(), place]
-        )?;
+        let update = "UPDATE results SET kind = $1 WHERE run_id = $2 AND kind = $3 AND COALESCE(ranked_as, '') = $4";
+        execute!(connection, update, [number, run_id, before.number(), place])?;
     }
     Ok(())
 }

@@ -33,12 +33,9 @@ impl Default for Bounds {
 
 #[derive(Clone, Debug)]
 pub(crate) struct ListQuery {
-    pub(crate) order: RunSort,
-    pub(crate) workload: Option<String>,
-    pub(crate) device: Option<String>,
+    /// The conditions, except the kinds.
+    pub(crate) conditions: Conditions,
     pub(crate) kinds: KindFilter,
-    pub(crate) since: Option<f64>,
-    pub(crate) before: Option<f64>,
     pub(crate) limit: u64,
     pub(crate) after: Option<RowKey>,
     pub(crate) skip: u64,
@@ -79,14 +76,8 @@ impl Database {
     /// Reads a page within other bounds. They do not change which results all pages together have.
     pub(crate) async fn list_within(&self, query: &ListQuery, bounds: Bounds) -> Result<ListPage> {
         let mut transaction = self.reading().await?;
-        let conditions = Conditions {
-            order: query.order,
-            workload: query.workload.as_deref(),
-            device: query.device.as_deref(),
-            kinds: query.kinds.kinds(&mut transaction).await?,
-            since: query.since,
-            before: query.before,
-        };
+        let kinds = query.kinds.kinds(&mut transaction).await?;
+        let conditions = Conditions { kinds, ..query.conditions.clone() };
         if conditions.kinds.as_ref().is_some_and(String::is_empty) {
             return Ok(ListPage::default());
         }
@@ -94,10 +85,7 @@ impl Database {
         let after = query.after.as_ref();
         // One more row shows whether there is a next page.
         let part = (query.skip, query.limit + 1);
-        let scans = match scan_limit {
-            Some(most) => vec![Some((most / FIRST_PART).max(1)), Some(most)],
-            None => vec![None],
-        };
+        let scans = scan_limit.map(|most| Some((most / FIRST_PART).max(1))).into_iter().chain([scan_limit]);
         let (mut rows, mut is_full, mut until) = (Vec::new(), false, None);
         for limit in scans {
             until = match limit {
@@ -113,7 +101,7 @@ impl Database {
         }
         rows.truncate(usize::try_from(query.limit)?);
         let next = match (rows.last(), until) {
-            (Some(row), _) if is_full => Some((key(row, query.order)?, 0)),
+            (Some(row), _) if is_full => Some((key(row, conditions.order)?, 0)),
             // Continues after the scanned results, and skips the rows that were not among them.
             (row, Some(until)) => {
                 let mut skip = 0;
@@ -139,8 +127,7 @@ impl Database {
     }
 
     pub(crate) async fn recent_of_device(&self, key: &str, most: u32) -> Result<Vec<RunRow>> {
-        let query = sql!(AssertSqlSafe(recent_of_device()), [key, i64::from(most)]);
-        let rows = query.fetch_all(&self.pool).await?;
+        let rows = sql!(AssertSqlSafe(recent_of_device()), [key, i64::from(most)]).fetch_all(&self.pool).await?;
         rows.iter().map(run_row).collect()
     }
 }
@@ -166,7 +153,7 @@ fn run_row(row: &AnyRow) -> Result<RunRow> {
 /// would take too long.
 async fn choose_path(
     connection: &mut AnyConnection,
-    conditions: &Conditions<'_>,
+    conditions: &Conditions,
     bounds: Bounds,
 ) -> Result<(AccessPath, Option<u64>, Option<u64>)> {
     let mut total = None;
@@ -194,12 +181,11 @@ async fn choose_path(
 /// Returns the last place if `most` results are scanned in the order of the list, or `None` if the list ends earlier.
 async fn last_place(
     connection: &mut AnyConnection,
-    conditions: &Conditions<'_>,
+    conditions: &Conditions,
     after: Option<&RowKey>,
     most: u64,
 ) -> Result<Option<RowKey>> {
-    let statement = conditions.last_scanned(after, most);
-    let row = statement.query().fetch_optional(connection).await?;
+    let row = conditions.last_scanned(after, most).query().fetch_optional(connection).await?;
     row.map(|row| key(&row, conditions.order)).transpose()
 }
 
@@ -233,8 +219,8 @@ pub(super) fn all_queries() -> Vec<Statement> {
         let has = |number: u8| filters & (1 << number) != 0;
         let conditions = Conditions {
             order,
-            workload: (order.needs_workload() || has(0)).then_some("caffe-mnist"),
-            device: has(1).then_some("reported-example-gpu-9000"),
+            workload: (order.needs_workload() || has(0)).then(|| "caffe-mnist".to_owned()),
+            device: has(1).then(|| "reported-example-gpu-9000".to_owned()),
             kinds: has(2).then(|| "1,2,3".to_owned()),
             since: has(3).then_some(1.7e9),
             before: has(4).then_some(1.9e9),
@@ -301,18 +287,12 @@ impl Database {
     }
 }
 
-fn history_conditions<'a>(device: &'a str, workload: &'a str, kinds: String) -> Conditions<'a> {
-    Conditions {
-        order: RunSort::Newest,
-        workload: Some(workload),
-        device: Some(device),
-        kinds: Some(kinds),
-        since: None,
-        before: None,
-    }
+fn history_conditions(device: &str, workload: &str, kinds: String) -> Conditions {
+    let (workload, device) = (Some(workload.to_owned()), Some(device.to_owned()));
+    Conditions { order: RunSort::Newest, workload, device, kinds: Some(kinds), since: None, before: None }
 }
 
-fn latest(conditions: &Conditions<'_>, until: Option<&RowKey>) -> Statement {
+fn latest(conditions: &Conditions, until: Option<&RowKey>) -> Statement {
     conditions.rows(None, ScanRange { until, ..ScanRange::default() }, (0, MAX_PAST + 1), PAST)
 }
 

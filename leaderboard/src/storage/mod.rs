@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Transaction};
 use tokio::sync::{Mutex, Semaphore};
 
-pub(crate) use access_path::RowKey;
+pub(crate) use access_path::{Conditions, RowKey};
 pub use address::{AddressError, AddressParser, DatabaseAddress};
 pub(crate) use connect::leave_alone;
 use connect::{Connector, Dialect};
@@ -35,7 +35,7 @@ pub(crate) use export::SubmissionPlace;
 pub(crate) use figures::{RatesOfDevice, TableQuery};
 pub(crate) use kinds::KindFilter;
 pub(crate) use list::{Bounds, HistoryPart, ListQuery, PastResult};
-pub(crate) use moderation::{ModerationError, Occasion, TierChange};
+pub(crate) use moderation::{Occasion, TierChange};
 pub(crate) use run_rows::NewRun;
 pub(crate) use runs::{Acceptance, StandingRun, WorkloadRate};
 pub(crate) use started::Submitter;
@@ -87,8 +87,17 @@ pub(crate) enum StorageError {
     NotOnDisk(String),
     #[error("SQLite does not support the file name {0}, which is not valid Unicode")]
     Name(String),
-    #[error(transparent)]
-    Refused(#[from] ModerationError),
+    /// An action of a moderator is refused.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl StorageError {
+    pub(crate) fn unknown_run(run_id: &str) -> Self {
+        Self::Refused(format!(
+            "no run {run_id} in the database: a run id is the 16 letters and digits after /runs/ in the run's link"
+        ))
+    }
 }
 
 impl Database {

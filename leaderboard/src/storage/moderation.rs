@@ -8,7 +8,7 @@ use sqlx::AnyConnection;
 
 use super::trust::{Trust, Word, mark};
 use super::values::{as_flag, insert, read, scalar, sql};
-use super::{Database, Result, trust};
+use super::{Database, Result, StorageError, trust};
 
 const DEFAULT_ENTRIES: u32 = 100;
 const MAX_COUNTED: i64 = 10_000;
@@ -24,40 +24,6 @@ pub(super) const PAGE: &str = concat!(
 
 pub(super) const COUNT: &str = "SELECT COUNT(*) AS total FROM (SELECT 1 FROM moderation_log \
      ORDER BY done_unix_seconds DESC, entry LIMIT $1) AS counted";
-
-/// The reason why an action of a moderator is refused.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ModerationError {
-    #[error("no run {0} in the database: a run id is the 16 letters and digits after /runs/ in the run's link")]
-    UnknownRun(String),
-    #[error(
-        "no moderator hid or flagged run {run_id}: the leaderboard's own rules made it {}. Change its tier with \
-         `leaderboard set-tier`",
-        tier.name()
-    )]
-    NotModerated { run_id: String, tier: Tier },
-    #[error("both keys name the same device, {0}: specify two different keys")]
-    SameDevice(String),
-    #[error("no run has the device {0}: a device's key is the part after /devices/ in its page's address")]
-    UnknownDevice(String),
-    #[error(
-        "{key} was merged into {into} before: separate it first, with `leaderboard moderate separate-devices {key}`"
-    )]
-    MergedBefore { key: String, into: String },
-    #[error(
-        "{into} was merged into {from} before, so they are already the same device: separate it first, with \
-         `leaderboard moderate separate-devices {into}`"
-    )]
-    Cycle { from: String, into: String },
-    #[error(
-        "other devices were merged into {key}: {}. Separate them first, with `leaderboard moderate separate-devices`, \
-         and merge each of them",
-        others.join(", ")
-    )]
-    HasOthers { key: String, others: Vec<String> },
-    #[error("{0} is not merged into another device")]
-    NotMerged(String),
-}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occasion<'a> {
@@ -89,21 +55,24 @@ impl Database {
         for run_id in in_order {
             // After an error the transaction is rolled back.
             let before = trust::read_trust(&mut transaction, run_id).await?;
-            let before = before.ok_or_else(|| ModerationError::UnknownRun(run_id.clone()))?;
+            let before = before.ok_or_else(|| StorageError::unknown_run(run_id))?;
             let mut now = Trust { own: before.own.clone(), word: None };
             match tier {
                 Some(Tier::Hidden) => now.word = Some(Word::Hidden),
                 Some(Tier::Flagged) => now.word = Some(Word::Flagged(occasion.reason.unwrap_or_default().to_owned())),
                 Some(tier) => now.own.tier = tier,
                 None if before.word.is_none() => {
-                    return Err(ModerationError::NotModerated { run_id: run_id.clone(), tier: now.own.tier }.into());
+                    return Err(StorageError::Refused(format!(
+                        "no moderator hid or flagged run {run_id}: the leaderboard's own rules made it {}. Change its \
+                         tier with `leaderboard set-tier`",
+                        now.own.tier.name()
+                    )));
                 }
                 None => {}
             }
             devices.extend(trust::write(&mut transaction, run_id, &before, &now).await?);
             let change = TierChange { run_id: run_id.clone(), before: before.shown().tier, now: now.shown().tier };
-            let row = json!({ "run_id": run_id, "tier": change.now });
-            log(&mut transaction, deed, occasion, row).await?;
+            log(&mut transaction, deed, occasion, json!({ "run_id": run_id, "tier": change.now })).await?;
             changes.push(change);
         }
         self.commit_with_stale(transaction, &devices).await?;
@@ -127,16 +96,11 @@ impl Database {
 }
 
 /// Adds an entry to the log. `row` has the columns that name the run or the devices.
-pub(super) async fn log(
-    connection: &mut AnyConnection,
-    deed: Deed,
-    occasion: Occasion<'_>,
-    mut row: Json,
-) -> Result<()> {
+pub(super) async fn log(connection: &mut AnyConnection, deed: Deed, on: Occasion<'_>, mut row: Json) -> Result<()> {
     row["entry"] = mark()?.into();
-    row["done_unix_seconds"] = occasion.unix_seconds.into();
+    row["done_unix_seconds"] = on.unix_seconds.into();
     row["deed"] = deed.name().into();
-    row["reason"] = occasion.reason.into();
+    row["reason"] = on.reason.into();
     insert("moderation_log", &row, "").execute(connection).await?;
     Ok(())
 }

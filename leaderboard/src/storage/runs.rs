@@ -133,12 +133,9 @@ impl Database {
         }
         let mut transaction = self.writing().await?;
         // One statement, so that two servers cannot both take the last bytes.
-        let taken = execute!(
-            transaction,
-            "INSERT INTO import_days (day, bytes) VALUES ($1, $2) ON CONFLICT (day) \
-             DO UPDATE SET bytes = import_days.bytes + excluded.bytes WHERE import_days.bytes + excluded.bytes <= $3",
-            [day, bytes, most]
-        )?;
+        let insert = "INSERT INTO import_days (day, bytes) VALUES ($1, $2) ON CONFLICT (day) \
+             DO UPDATE SET bytes = import_days.bytes + excluded.bytes WHERE import_days.bytes + excluded.bytes <= $3";
+        let taken = execute!(transaction, insert, [day, bytes, most])?;
         execute!(transaction, "DELETE FROM import_days WHERE day < $1", [day])?;
         transaction.commit().await?;
         Ok(taken.rows_affected() == 1)
@@ -196,9 +193,7 @@ impl Database {
             execute!(transaction, forget, [run_id])?;
             let delete = tuple!("DELETE FROM runs WHERE run_id = $1 RETURNING tier, device_key", [run_id]);
             let deleted: Option<(String, Option<String>)> = delete.fetch_optional(&mut *transaction).await?;
-            let Some((tier, device)) = deleted else {
-                return Ok(Some(run_id.clone()));
-            };
+            let Some((tier, device)) = deleted else { return Ok(Some(run_id.clone())) };
             devices.extend(device.filter(|_| tier == Tier::Proven.name()));
             if let Some(occasion) = removed {
                 log(&mut transaction, Deed::Remove, occasion, json!({ "run_id": run_id })).await?;

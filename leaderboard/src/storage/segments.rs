@@ -74,12 +74,7 @@ impl Database {
     }
 
     /// Returns a segment with its neighbours, without reading the whole history.
-    pub(crate) async fn surrounding_segments(
-        &self,
-        run_id: &str,
-        workload: &str,
-        number: u32,
-    ) -> Result<SurroundingSegments> {
+    pub(crate) async fn surroundings(&self, run_id: &str, workload: &str, number: u32) -> Result<SurroundingSegments> {
         let mut found = SurroundingSegments::default();
         let number = i64::from(number);
         let lap = sql!(LAP_OF_SEGMENT, [run_id, workload, number]).fetch_optional(&self.pool).await?;
@@ -104,14 +99,8 @@ impl Database {
     }
 
     /// Stores a segment. Returns false if there is already one with this number.
-    pub(crate) async fn commit(
-        &self,
-        run_id: &str,
-        workload: &str,
-        number: u32,
-        segment: &SeenSegment,
-    ) -> Result<bool> {
-        let mut row = to_value(segment)?;
+    pub(crate) async fn commit(&self, run_id: &str, workload: &str, number: u32, seen: &SeenSegment) -> Result<bool> {
+        let mut row = to_value(seen)?;
         row["number"] = number.into();
         self.keep("segments", run_id, workload, row).await
     }
@@ -158,12 +147,10 @@ impl Database {
         bytes: usize,
         state: &str,
     ) -> Result<()> {
-        let insert = sql!(
-            "INSERT INTO shown_states (run_id, workload, step, weights_only, bytes, state) \
-             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (run_id, workload, step) DO NOTHING",
-            [run_id, workload, i64::try_from(shown.step)?, shown.weights_only, i64::try_from(bytes)?, state]
-        );
-        self.write(insert).await?;
+        let insert = "INSERT INTO shown_states (run_id, workload, step, weights_only, bytes, state) \
+             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (run_id, workload, step) DO NOTHING";
+        let (step, bytes) = (i64::try_from(shown.step)?, i64::try_from(bytes)?);
+        self.write(sql!(insert, [run_id, workload, step, shown.weights_only, bytes, state])).await?;
         Ok(())
     }
 
@@ -218,41 +205,31 @@ mod tests {
     const WORKLOAD: &str = "keras-mnist-mlp";
     const EXPIRES: f64 = 1000.0;
 
-    async fn with_run(folder: &std::path::Path) -> Database {
-        let storage = Database::open(&DatabaseAddress::File(folder.join("segments.sqlite"))).await.unwrap();
-        let run = Started { prefix: Some("prefix".to_owned()), ..started("run") };
-        assert!(storage.start(&run, None).await.unwrap());
-        storage
-    }
-
-    async fn keep(storage: &Database) -> SeenWorkload {
-        let seen = seen(&[2], 10);
-        assert!(storage.open_lap("run", WORKLOAD, &seen.laps[0]).await.unwrap());
-        for (number, segment) in (0..).zip(&seen.segments) {
-            assert!(storage.commit("run", WORKLOAD, number, segment).await.unwrap());
-        }
-        let proof =
-            BegunProof { word: "word".to_owned(), segments: 2, drawn: vec![1, 0], tested_step: 10, target_step: None };
-        storage.begin_proof("run", WORKLOAD, &proof).await.unwrap();
-        let hashes =
-            PartHashes { draw: 1, steps: [0, 2], state_sha256: vec!["state 1".to_owned()], losses: vec![2.3, 0.1] };
-        storage.keep_hashes("run", WORKLOAD, &hashes).await.unwrap();
-        let shown = WantedState { step: 20, weights_only: true };
-        storage.show("run", WORKLOAD, shown, 5, "state").await.unwrap();
-        SeenWorkload { proof: Some(proof), hashes: vec![hashes], states: vec![shown], ..seen }
-    }
-
     #[tokio::test]
     async fn states_and_hashes_go_with_a_run_and_segments_later() {
         let folder = tempfile::tempdir().unwrap();
-        let storage = with_run(folder.path()).await;
-        let kept = keep(&storage).await;
+        let storage = Database::open(&DatabaseAddress::File(folder.path().join("segments.sqlite"))).await.unwrap();
+        let run = Started { prefix: Some("prefix".to_owned()), ..started("run") };
+        assert!(storage.start(&run, None).await.unwrap());
+        let mut kept = seen(&[2], 10);
+        assert!(storage.open_lap("run", WORKLOAD, &kept.laps[0]).await.unwrap());
+        for (number, segment) in (0..).zip(&kept.segments) {
+            assert!(storage.commit("run", WORKLOAD, number, segment).await.unwrap());
+        }
+        let proof =
+            BegunProof { word: "a".to_owned(), segments: 2, drawn: vec![1, 0], tested_step: 10, target_step: None };
+        storage.begin_proof("run", WORKLOAD, &proof).await.unwrap();
+        let hashes = PartHashes { draw: 1, steps: [0, 2], state_sha256: vec!["b".to_owned()], losses: vec![2.3, 0.1] };
+        storage.keep_hashes("run", WORKLOAD, &hashes).await.unwrap();
+        let shown = WantedState { step: 20, weights_only: true };
+        storage.show("run", WORKLOAD, shown, 5, "state").await.unwrap();
+        (kept.proof, kept.hashes, kept.states) = (Some(proof), vec![hashes], vec![shown]);
         storage.forget_expired(EXPIRES - 1.0).await.unwrap();
         assert_eq!(storage.seen("run").await.unwrap(), std::slice::from_ref(&kept));
         storage.forget_expired(EXPIRES + 1.0).await.unwrap();
         assert_eq!(storage.waiting_bytes(Some("prefix"), 0.0).await.unwrap(), [0, 0]);
-        let left = SeenWorkload { states: Vec::new(), hashes: Vec::new(), ..kept };
-        assert_eq!(storage.seen("run").await.unwrap(), [left]);
+        (kept.hashes, kept.states) = (Vec::new(), Vec::new());
+        assert_eq!(storage.seen("run").await.unwrap(), [kept]);
         storage.forget_expired(EXPIRES + KEPT_SECONDS + 1.0).await.unwrap();
         let seen = storage.seen_workload("run", WORKLOAD).await.unwrap();
         assert!(seen.laps.is_empty() && seen.segments.is_empty());

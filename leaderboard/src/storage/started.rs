@@ -36,8 +36,7 @@ impl Database {
         let mut transaction = self.writing().await?;
         execute!(transaction, FORGET, [run.created_unix_seconds - KEPT_SECONDS, FORGOTTEN_AT_ONCE])?;
         if let Some(most) = most.map(i64::from) {
-            let count = scalar!(COUNT_OPEN, [run.created_unix_seconds, most]);
-            let open: i64 = count.fetch_one(&mut *transaction).await?;
+            let open: i64 = scalar!(COUNT_OPEN, [run.created_unix_seconds, most]).fetch_one(&mut *transaction).await?;
             if open >= most {
                 // Keeps the deletions.
                 transaction.commit().await?;
@@ -103,39 +102,25 @@ impl Database {
     pub(crate) async fn forget_submitters(&self, today: i64) -> Result<()> {
         let forget = "DELETE FROM submitter_salts WHERE day < $1";
         self.write(sql!(forget, [today - SALT_DAYS])).await?;
-        let forget = sql!(
-            "DELETE FROM announcements WHERE finished = 0 AND submitter IN (SELECT submitter FROM announcements \
-             WHERE finished = 0 AND day < $1 LIMIT $2)",
-            [today - UNFINISHED_DAYS, COUNTS_FORGOTTEN_AT_ONCE]
-        );
-        self.write(forget).await?;
+        let forget = "DELETE FROM announcements WHERE finished = 0 AND submitter IN (SELECT submitter \
+             FROM announcements WHERE finished = 0 AND day < $1 LIMIT $2)";
+        self.write(sql!(forget, [today - UNFINISHED_DAYS, COUNTS_FORGOTTEN_AT_ONCE])).await?;
         Ok(())
     }
 }
 
-pub(super) async fn count_announced(
-    connection: &mut AnyConnection,
-    suite: &Suite,
-    submitter: &str,
-    day: i64,
-) -> Result<()> {
-    execute!(
-        connection,
-        "INSERT INTO announcements (submitter, suite_name, suite_version, day, announced, finished) \
+pub(super) async fn count_announced(connection: &mut AnyConnection, suite: &Suite, word: &str, day: i64) -> Result<()> {
+    let insert = "INSERT INTO announcements (submitter, suite_name, suite_version, day, announced, finished) \
          VALUES ($1, $2, $3, $4, 1, 0) ON CONFLICT (submitter, suite_name, suite_version) \
-         DO UPDATE SET announced = announcements.announced + 1",
-        [submitter, &suite.name, i64::from(suite.version), day]
-    )?;
+         DO UPDATE SET announced = announcements.announced + 1";
+    execute!(connection, insert, [word, &suite.name, i64::from(suite.version), day])?;
     Ok(())
 }
 
 pub(super) async fn count_finished(connection: &mut AnyConnection, suite: &Suite, submitter: &str) -> Result<()> {
-    execute!(
-        connection,
-        "UPDATE announcements SET finished = finished + 1 \
-         WHERE submitter = $1 AND suite_name = $2 AND suite_version = $3",
-        [submitter, &suite.name, i64::from(suite.version)]
-    )?;
+    let update = "UPDATE announcements SET finished = finished + 1 \
+         WHERE submitter = $1 AND suite_name = $2 AND suite_version = $3";
+    execute!(connection, update, [submitter, &suite.name, i64::from(suite.version)])?;
     Ok(())
 }
 

@@ -107,8 +107,7 @@ mod tests {
             ("PRAGMA query_only = ON", "PRAGMA query_only = OFF", StatusCode::SERVICE_UNAVAILABLE, "read_only"),
         ] {
             let folder = tempfile::tempdir().unwrap();
-            let address = DatabaseAddress::File(folder.path().join("trouble.sqlite"));
-            let storage = Database::open(&address).await.unwrap();
+            let storage = Database::open(&DatabaseAddress::File(folder.path().join("trouble.sqlite"))).await.unwrap();
             say(&storage, trouble).await;
             let refused = ApiError::from(announce(&storage, 100_000).await.unwrap_err());
             assert_eq!(refused.code(), code);

@@ -48,8 +48,7 @@ impl Trust {
 /// Locks a run until the transaction ends. Returns `false` for an unknown run. The update without effect locks the row
 /// on PostgreSQL and all writing on SQLite.
 pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
-    let held = execute!(connection, "UPDATE runs SET tier = tier WHERE run_id = $1", [run_id])?;
-    Ok(held.rows_affected() == 1)
+    Ok(execute!(connection, "UPDATE runs SET tier = tier WHERE run_id = $1", [run_id])?.rows_affected() == 1)
 }
 
 /// Reads the trust in a run and locks it until the transaction ends. Returns `None` for an unknown run.
@@ -75,22 +74,20 @@ pub(super) async fn write(
     now: &Trust,
 ) -> Result<Option<String>> {
     let (shown_before, shown) = (before.shown(), now.shown());
-    execute!(
-        connection,
-        "UPDATE runs SET tier = $1, notes = $2 WHERE run_id = $3",
-        [shown.tier.name(), serde_json::to_string(&shown.notes)?, run_id]
-    )?;
+    let update = "UPDATE runs SET tier = $1, notes = $2 WHERE run_id = $3";
+    execute!(connection, update, [shown.tier.name(), serde_json::to_string(&shown.notes)?, run_id])?;
     match &now.word {
         None => {
             execute!(connection, "DELETE FROM moderated_runs WHERE run_id = $1", [run_id])?;
         }
         Some(word) => {
             let reason = if let Word::Flagged(reason) = word { Some(reason.as_str()) } else { None };
+            let insert = "INSERT INTO moderated_runs (run_id, own_tier, own_notes, reason) VALUES ($1, $2, $3, $4) \
+                 ON CONFLICT (run_id) DO UPDATE SET own_tier = excluded.own_tier, own_notes = excluded.own_notes, \
+                 reason = excluded.reason";
             execute!(
                 connection,
-                "INSERT INTO moderated_runs (run_id, own_tier, own_notes, reason) VALUES ($1, $2, $3, $4) \
-                 ON CONFLICT (run_id) DO UPDATE SET own_tier = excluded.own_tier, own_notes = excluded.own_notes, \
-                 reason = excluded.reason",
+                insert,
                 [run_id, now.own.tier.name(), serde_json::to_string(&now.own.notes)?, reason]
             )?;
         }
@@ -128,15 +125,11 @@ pub(super) async fn place(
 
 impl Database {
     /// Commits a transaction after it has marked the metrics of these devices as outdated, and refreshes them.
-    pub(super) async fn commit_with_stale(
-        &self,
-        mut transaction: Writing,
-        devices: &BTreeSet<impl AsRef<str>>,
-    ) -> Result<()> {
-        for device in devices {
-            outdate(&mut transaction, device.as_ref()).await?;
+    pub(super) async fn commit_with_stale(&self, mut writing: Writing, keys: &BTreeSet<impl AsRef<str>>) -> Result<()> {
+        for key in keys {
+            outdate(&mut writing, key.as_ref()).await?;
         }
-        transaction.commit().await?;
+        writing.commit().await?;
         self.refresh_figures().await;
         Ok(())
     }

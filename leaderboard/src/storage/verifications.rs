@@ -6,11 +6,10 @@ use serde::Deserialize;
 use serde_json::json;
 use sqlx::AnyConnection;
 
-use super::moderation::ModerationError;
 use super::run_rows::descending;
 use super::trust::{Own, Trust};
 use super::values::{KEEP, as_flag, execute, insert, scalar, sql, tuple};
-use super::{Database, Result, trust};
+use super::{Database, Result, StorageError, trust};
 
 /// Prefers runs that were never verified, and then the /24 or /48 that was served longest ago.
 const TAKE: &str = concat!(
@@ -59,9 +58,8 @@ impl Database {
     ) -> Result<Option<Verification>> {
         // This need not reach the disk first, because the run becomes free again after a while.
         let turn = self.turn().await?;
-        let taken: Option<(String, i64, i64)> =
-            tuple!(TAKE, [until, now, run_id, by]).fetch_optional(&self.writer).await?;
-        let Some((run_id, attempts, in_part)) = taken else { return Ok(None) };
+        let take = tuple!(TAKE, [until, now, run_id, by]).fetch_optional(&self.writer);
+        let Some((run_id, attempts, in_part)): Option<(String, i64, i64)> = take.await? else { return Ok(None) };
         sql!(NOTE_SERVICE, [now, &run_id]).execute(&self.writer).await?;
         drop(turn);
         // If the announcement was deleted, the states were deleted too.
@@ -96,9 +94,11 @@ impl Database {
             let summary: Option<String> = query.fetch_optional(&mut *transaction).await?;
             let Some(summary) = summary else { continue };
             let summary = Summary { accuracy: Some(*accuracy), ..serde_json::from_str(&summary)? };
+            let update =
+                "UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4";
             execute!(
                 transaction,
-                "UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4",
+                update,
                 [serde_json::to_string(&summary)?, descending(summary.accuracy), run_id, workload]
             )?;
         }
@@ -238,7 +238,7 @@ impl Database {
                 // Runs of a tier that were deleted meanwhile are ignored.
                 let is_known = ask(&mut transaction, run_id, now, &mut asked).await?;
                 if !is_known && tier.is_none() {
-                    return Err(ModerationError::UnknownRun(run_id.clone()).into());
+                    return Err(StorageError::unknown_run(run_id));
                 }
             }
             transaction.commit().await?;
@@ -272,12 +272,9 @@ async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut
     let whole = trust.own.tier == Tier::Checked && is_waiting(connection, run_id).await?;
     // A queued run keeps its entry.
     queue(connection, run_id, now, !whole).await?;
-    execute!(
-        connection,
-        "INSERT INTO replays (run_id, asked_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) \
-         DO UPDATE SET asked_unix_seconds = excluded.asked_unix_seconds, outcome = NULL",
-        [run_id, now]
-    )?;
+    let insert = "INSERT INTO replays (run_id, asked_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) \
+         DO UPDATE SET asked_unix_seconds = excluded.asked_unix_seconds, outcome = NULL";
+    execute!(connection, insert, [run_id, now])?;
     asked.runs.push(run_id.to_owned());
     Ok(true)
 }
@@ -322,8 +319,7 @@ mod tests {
         let runs: Vec<String> = (0..MAX_KEPT + 5).map(|number| format!("run{number:03}")).collect();
         for run_id in &runs {
             assert!(storage.start(&started(run_id), None).await.unwrap());
-            let shown = WantedState { step: 1, weights_only: true };
-            storage.show(run_id, "a", shown, 0, "").await.unwrap();
+            storage.show(run_id, "a", WantedState { step: 1, weights_only: true }, 0, "").await.unwrap();
         }
         let mut transaction = storage.writing().await.unwrap();
         for (number, run_id) in (0_i32..).zip(&runs) {

@@ -32,20 +32,20 @@ use moderation::{expect_there, storage_error};
 /// # Errors The server does not answer, a file is missing or must not be overwritten, or a run is unknown.
 // Boxed like `Server::bind`.
 #[async_recursion(?Send)]
-pub async fn perform(task: Task) -> Result<String> {
+pub async fn perform(task: Task, database: &DatabaseAddress) -> Result<String> {
     match task {
         Task::Health { server } => ask(&server).await,
-        Task::Backup { to, database } => backup(&database.address, &to).await,
-        Task::Export { to, format, database } => export(&to, format, &database.address).await,
-        Task::Import { from, trust, database } => import::import(&from, trust, &database.address).await,
-        Task::Migrate { database } => migrate(&database.address).await,
-        Task::Restore { from, database } => restore(&from, &database.address).await,
-        Task::Moderate { deed } => moderation::moderate(deed).await,
-        Task::Replay(replay) => replay::replay(replay).await,
-        Task::SetTier { run_id, tier, reason, database } => {
-            moderation::change(&database.address, &[run_id], Deed::SetTier, Some(tier), reason.as_ref()).await
+        Task::Backup { to } => backup(database, &to).await,
+        Task::Export { to, format } => export(&to, format, database).await,
+        Task::Import { from, trust } => import::import(&from, trust, database).await,
+        Task::Migrate => migrate(database).await,
+        Task::Restore { from } => restore(&from, database).await,
+        Task::Moderate { deed } => moderation::moderate(database, deed).await,
+        Task::Replay(replay) => replay::replay(database, replay).await,
+        Task::SetTier { run_id, tier, reason } => {
+            moderation::change(database, &[run_id], Deed::SetTier, Some(tier), reason.as_deref()).await
         }
-        Task::Remove { run_ids, database } => moderation::remove(&database.address, &run_ids).await,
+        Task::Remove { run_ids } => moderation::remove(database, &run_ids).await,
     }
 }
 

@@ -4,18 +4,21 @@ use anyhow::{Error, Result, anyhow, bail};
 use results::Date;
 use results::api::{Deed, ModerationEntry, ModerationQuery, Tier};
 
+use crate::ServerClock;
 use crate::config::{Moderation, OfRuns};
-use crate::storage::{Database, DatabaseAddress, ModerationError, Occasion, StorageError, TierChange};
-use crate::{Reason, ServerClock};
+use crate::storage::{Database, DatabaseAddress, Occasion, StorageError, TierChange};
 
-pub(super) async fn moderate(deed: Moderation) -> Result<String> {
+pub(super) async fn moderate(database: &DatabaseAddress, deed: Moderation) -> Result<String> {
+    let to_runs = async |OfRuns { run_ids, reason }: OfRuns, deed, tier| {
+        change(database, &run_ids, deed, tier, Some(&reason)).await
+    };
     match deed {
         Moderation::Hide(of) => to_runs(of, Deed::Hide, Some(Tier::Hidden)).await,
         Moderation::Flag(of) => to_runs(of, Deed::Flag, Some(Tier::Flagged)).await,
         Moderation::Restore(of) => to_runs(of, Deed::Restore, None).await,
-        Moderation::MergeDevices { from, into, of } => {
-            with_storage(&of.database.address, async |storage| {
-                let merged = storage.merge_devices(&from, &into, occasion_now(Some(&of.reason))).await?;
+        Moderation::MergeDevices { from, into, reason } => {
+            with_storage(database, async |storage| {
+                let merged = storage.merge_devices(&from, &into, occasion_now(Some(&reason))).await?;
                 let resolved =
                     if merged.into == into { String::new() } else { format!("{into} was merged into it before. ") };
                 Ok(format!(
@@ -26,16 +29,16 @@ pub(super) async fn moderate(deed: Moderation) -> Result<String> {
             })
             .await
         }
-        Moderation::SeparateDevices { key, of } => {
-            with_storage(&of.database.address, async |storage| {
-                let separated = storage.separate_devices(&key, occasion_now(Some(&of.reason))).await?;
+        Moderation::SeparateDevices { key, reason } => {
+            with_storage(database, async |storage| {
+                let separated = storage.separate_devices(&key, occasion_now(Some(&reason))).await?;
                 Ok(format!("{} runs of {} count as runs of {key} again", separated.runs, separated.into))
             })
             .await
         }
-        Moderation::Log { limit, database } => {
+        Moderation::Log { limit } => {
             let query = ModerationQuery { limit: Some(limit), offset: None };
-            let log = with_storage(&database.address, async |storage| Ok(storage.moderation_log(&query).await?));
+            let log = with_storage(database, async |storage| Ok(storage.moderation_log(&query).await?));
             let entries = log.await?.entries;
             if entries.is_empty() {
                 return Ok("the moderation log is empty".to_owned());
@@ -45,17 +48,13 @@ pub(super) async fn moderate(deed: Moderation) -> Result<String> {
     }
 }
 
-async fn to_runs(of: OfRuns, deed: Deed, tier: Option<Tier>) -> Result<String> {
-    change(&of.database.address, &of.run_ids, deed, tier, Some(&of.reason)).await
-}
-
 /// Applies an action to all of these runs, or to none of them.
 pub(super) async fn change(
     database: &DatabaseAddress,
     run_ids: &[String],
     deed: Deed,
     tier: Option<Tier>,
-    reason: Option<&Reason>,
+    reason: Option<&str>,
 ) -> Result<String> {
     with_storage(database, async |storage| {
         let changes = storage.moderate(run_ids, deed, tier, occasion_now(reason)).await?;
@@ -74,8 +73,8 @@ fn describe_change(change: &TierChange) -> String {
     format!("run {run_id} was {} and is {} now: {effect}", before.name(), now.name())
 }
 
-fn occasion_now(reason: Option<&Reason>) -> Occasion<'_> {
-    Occasion { unix_seconds: ServerClock::system().unix_seconds(), reason: reason.map(Reason::as_str) }
+fn occasion_now(reason: Option<&str>) -> Occasion<'_> {
+    Occasion { unix_seconds: ServerClock::system().unix_seconds(), reason }
 }
 
 /// Removes all of these runs and comparisons, or none of them if one is unknown.
@@ -87,7 +86,7 @@ pub(super) async fn remove(database: &DatabaseAddress, ids: &[String]) -> Result
             if is_comparison { &mut comparisons } else { &mut runs }.push(id.clone());
         }
         if let Some(unknown) = storage.delete_all(&runs, Some(occasion_now(None))).await? {
-            bail!(StorageError::from(ModerationError::UnknownRun(unknown)));
+            bail!(StorageError::unknown_run(&unknown));
         }
         for id in &comparisons {
             let occasion = Occasion { reason: Some("It was a comparison of backends."), ..occasion_now(None) };
@@ -142,7 +141,7 @@ pub(super) fn expect_there(database: &DatabaseAddress) -> Result<()> {
 
 pub(super) fn storage_error(database: &DatabaseAddress) -> impl Fn(StorageError) -> Error {
     move |cause| match cause {
-        StorageError::Refused(refusal) => refusal.into(),
+        StorageError::Refused(refusal) => Error::msg(refusal),
         cause => anyhow!("cannot use the database {database}: {cause}"),
     }
 }

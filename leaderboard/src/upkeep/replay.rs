@@ -13,17 +13,17 @@ use crate::config::Replay;
 use crate::metrics::Metrics;
 use crate::proof::ServerKey;
 use crate::secrets::{SECRET_BYTES, random_word};
-use crate::storage::Database;
+use crate::storage::{Database, DatabaseAddress};
 use crate::verification::{Tools, VerificationSamples, verify_here};
 
 /// Time without progress after which no server is expected to continue. Servers check the queue every half minute.
 const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-pub(super) async fn replay(task: Replay) -> Result<String> {
-    let Replay { run_ids, all_checked, tier, data, no_wait, database, .. } = task;
+pub(super) async fn replay(database: &DatabaseAddress, task: Replay) -> Result<String> {
+    let Replay { run_ids, all_checked, tier, data, no_wait, .. } = task;
     let tier = if all_checked { Some(Tier::Checked) } else { tier };
-    with_storage(&database.address, async |storage| {
+    with_storage(database, async |storage| {
         let clock = ServerClock::system();
         let now = clock.unix_seconds();
         let asked = storage.ask_for_replays(tier, &run_ids, now).await?;
@@ -48,8 +48,7 @@ pub(super) async fn replay(task: Replay) -> Result<String> {
 /// Recomputes runs in this process, one after the other. Runs that a server has taken meanwhile are left to it.
 async fn compute(storage: &Database, clock: &ServerClock, data: PathBuf, run_ids: &[String]) -> Result<()> {
     // The choice of test samples must be unpredictable.
-    let secret = random_word::<SECRET_BYTES>()?;
-    let key = ServerKey::load(Some(&secret), None)?;
+    let key = ServerKey::load(Some(&random_word::<SECRET_BYTES>()?), None)?;
     let tools = Tools {
         storage: storage.clone(),
         clock: clock.clone(),

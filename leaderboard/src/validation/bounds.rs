@@ -96,8 +96,7 @@ impl FieldPath<'_> {
         if list.is_none() {
             return field.visit(rest, inner, check);
         }
-        let items = inner.as_array().map_or(&[][..], Vec::as_slice);
-        field.each(items, |path, item| path.visit(rest, item, check))
+        field.each(inner.as_array().map_or(&[][..], Vec::as_slice), |path, item| path.visit(rest, item, check))
     }
 
     fn value(&self, value: &Value, allowed: Allowed) -> Checked {
@@ -114,7 +113,7 @@ impl FieldPath<'_> {
             }
             (Allowed::Finite, Value::Number(_)) => Ok(()),
             (Allowed::Whole(least, most), Value::Number(number)) => {
-                self.whole(number.as_u64().unwrap_or(u64::MAX), least..=most)
+                self.within(number.as_u64().unwrap_or(u64::MAX), least..=most)
             }
             (Allowed::List(most), Value::Array(items)) => self.list(items.len(), most),
             (allowed, value) => panic!("{self} cannot be {allowed:?}, because it is {value}"),
@@ -125,71 +124,57 @@ impl FieldPath<'_> {
         Err(Refusal { code, message: message.into(), field: self.to_string() })
     }
 
+    /// Refuses this value unless the condition holds.
+    pub(crate) fn require(&self, condition: bool, code: &'static str, otherwise: impl fmt::Display) -> Checked {
+        if condition { Ok(()) } else { self.refuse(code, otherwise.to_string()) }
+    }
+
     /// Checks that values agree. The path is the path of the wrong value.
     pub(crate) fn holds(&self, condition: bool, otherwise: &str) -> Checked {
-        if condition { Ok(()) } else { self.refuse("inconsistent", otherwise) }
+        self.require(condition, "inconsistent", otherwise)
     }
 
     pub(crate) fn number(&self, value: f64, range: RangeInclusive<f64>) -> Checked {
-        if !value.is_finite() {
-            return self.refuse("not_finite", "The value is not a finite number.");
-        }
-        if range.contains(&value) {
-            return Ok(());
-        }
-        self.refuse("out_of_range", format!("{value} is outside {} to {}.", range.start(), range.end()))
+        self.require(value.is_finite(), "not_finite", "The value is not a finite number.")?;
+        self.within(value, range)
     }
 
-    pub(crate) fn whole(&self, value: u64, range: RangeInclusive<u64>) -> Checked {
-        if range.contains(&value) {
-            return Ok(());
-        }
-        self.refuse("out_of_range", format!("{value} is outside {} to {}.", range.start(), range.end()))
+    pub(crate) fn within<T: PartialOrd + fmt::Display>(&self, value: T, range: RangeInclusive<T>) -> Checked {
+        let (least, most) = (range.start(), range.end());
+        self.require(range.contains(&value), "out_of_range", format_args!("{value} is outside {least} to {most}."))
     }
 
     pub(crate) fn list(&self, length: usize, most: usize) -> Checked {
-        if length <= most {
-            return Ok(());
-        }
-        self.refuse("too_many", format!("The list has {length} items; at most {most} are allowed."))
+        let otherwise = format_args!("The list has {length} items; at most {most} are allowed.");
+        self.require(length <= most, "too_many", otherwise)
     }
 
     /// Checks a text of at most `most` characters without control characters.
     fn text(&self, value: &str, most: usize) -> Checked {
         let length = value.chars().count();
-        if length > most {
-            return self.refuse("too_long", format!("The text has {length} characters; at most {most} are allowed."));
-        }
-        if value.chars().any(|c| !results::is_plain(c)) {
-            return self.refuse("control_character", "The text contains control characters, which are not allowed.");
-        }
-        Ok(())
+        let otherwise = format_args!("The text has {length} characters; at most {most} are allowed.");
+        self.require(length <= most, "too_long", otherwise)?;
+        let otherwise = "The text contains control characters, which are not allowed.";
+        self.require(value.chars().all(results::is_plain), "control_character", otherwise)
     }
 
     /// Checks a text that must not be blank.
     pub(crate) fn filled_text(&self, value: &str, most: usize) -> Checked {
         self.text(value, most)?;
-        if value.trim().is_empty() {
-            return self.refuse("empty", "The text must not be empty.");
-        }
-        Ok(())
+        self.require(!value.trim().is_empty(), "empty", "The text must not be empty.")
     }
 
     pub(crate) fn name(&self, value: &str) -> Checked {
         let fits = (1..=NAME_CHARACTERS).contains(&value.len())
             && value.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
-        if fits {
-            return Ok(());
-        }
-        self.refuse(
-            "bad_name",
-            format!("A name must have 1 to {NAME_CHARACTERS} characters: lowercase letters, digits and hyphens."),
-        )
+        let otherwise =
+            format_args!("A name must have 1 to {NAME_CHARACTERS} characters: lowercase letters, digits and hyphens.");
+        self.require(fits, "bad_name", otherwise)
     }
 
     fn sha256(&self, value: &str) -> Checked {
         let fits = value.len() == HASH_DIGITS && value.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'));
-        if fits { Ok(()) } else { self.refuse("bad_hash", "A SHA-256 must have 64 lowercase hexadecimal digits.") }
+        self.require(fits, "bad_hash", "A SHA-256 must have 64 lowercase hexadecimal digits.")
     }
 }
 

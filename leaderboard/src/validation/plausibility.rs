@@ -18,8 +18,7 @@ const MIN_WINDOWS: usize = 10;
 pub(super) fn find_doubts(record: &RunRecord) -> Vec<String> {
     let mut doubts = Vec::new();
     // A client's own statement that its adapter is software is accepted.
-    let software = devices::is_software(record).filter(|_| !record.device.adapter.software);
-    doubts.extend(software);
+    doubts.extend(devices::is_software(record).filter(|_| !record.device.adapter.software));
     doubts.extend(devices::contradiction(record));
     for of in record.workloads.iter().filter(|of| of.outcome == Outcome::Completed) {
         let fastest = fastest_flops_per_second(of);

@@ -17,8 +17,7 @@ pub(super) fn check(
     suite: &SuiteDefinition,
     seen: &[SeenWorkload],
 ) -> Result<Vec<String>, Refusal> {
-    let path = FieldPath::ROOT;
-    let workloads = path.field("workloads");
+    let workloads = FieldPath::ROOT.field("workloads");
     let nothing = SeenWorkload::default();
     // A client with unfavourable draws would give up a network after a segment.
     let is_completed = |seen: &SeenWorkload| {
@@ -57,31 +56,23 @@ fn check_segments(path: &FieldPath<'_>, of: &WorkloadRecord, seen: &SeenWorkload
     for (i, ((segment, window), seen)) in of.segments.iter().zip(&of.windows).zip(&seen.segments).enumerate() {
         step += u64::from(window.steps);
         let is_same = segment.beacon == seen.beacon && segment.state_sha256 == seen.state_sha256 && step == seen.step;
-        if !is_same {
-            return path
-                .item(i)
-                .refuse("wrong_segment", "The segment differs from the one that the leaderboard received.");
-        }
+        let message = "The segment differs from the one that the leaderboard received.";
+        path.item(i).require(is_same, "wrong_segment", message)?;
     }
     let is_whole = !of.segments.is_empty() && of.segments.len() == of.windows.len();
-    if is_whole && of.segments.len() < seen.segments.len() {
-        return path.refuse("wrong_segment", "The leaderboard received more segments than the record contains.");
-    }
-    Ok(())
+    let message = "The leaderboard received more segments than the record contains.";
+    path.require(!is_whole || of.segments.len() >= seen.segments.len(), "wrong_segment", message)
 }
 
 /// Refuses a record whose evaluations differ from the request that began the proof.
 fn check_tests(path: &FieldPath<'_>, of: &WorkloadRecord, seen: &SeenWorkload) -> Checked {
     let Some(proof) = seen.proof.as_ref().filter(|_| of.outcome == Outcome::Completed) else { return Ok(()) };
-    if of.evaluations.last().is_none_or(|last| last.step != proof.tested_step) {
-        let message = "The last evaluation differs from the one named at the start of the proof.";
-        return path.field("evaluations").refuse("wrong_segment", message);
-    }
-    if of.target.and_then(|target| target.reached_step) != proof.target_step {
-        let message = "The step differs from the one named at the start of the proof.";
-        return path.field("target.reached_step").refuse("wrong_segment", message);
-    }
-    Ok(())
+    let is_last = of.evaluations.last().is_some_and(|last| last.step == proof.tested_step);
+    let message = "The last evaluation differs from the one named at the start of the proof.";
+    path.field("evaluations").require(is_last, "wrong_segment", message)?;
+    let is_target = of.target.and_then(|target| target.reached_step) == proof.target_step;
+    let message = "The step differs from the one named at the start of the proof.";
+    path.field("target.reached_step").require(is_target, "wrong_segment", message)
 }
 
 /// Returns what is missing for a proof of a workload, as the rest of a sentence.
@@ -121,7 +112,7 @@ mod tests {
         of.windows = vec![Window { steps: 1, samples: 128, seconds: 1.0 }; 2];
         of.evaluations = vec![Evaluation { step: 2, training_seconds: 2.0, seconds: 1.0, loss: 1.0, accuracy: 0.5 }];
         let proof =
-            BegunProof { word: "word".to_owned(), segments: 2, drawn: vec![0, 1], tested_step: 2, target_step: None };
+            BegunProof { word: "a".to_owned(), segments: 2, drawn: vec![0, 1], tested_step: 2, target_step: None };
         let mut seen = SeenWorkload { proof: Some(proof), ..seen(&[2], 1) };
         let known = Standard::of(&engine::SUITES[0], &of.workload).unwrap();
         while let Some(WantedHashes { draw, steps, .. }) = draws::next_wanted(&seen, &known).hashes {

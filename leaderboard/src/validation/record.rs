@@ -30,48 +30,37 @@ pub(super) fn check(record: &RunRecord) -> Checked {
 }
 
 pub(crate) fn check_schema_version(version: u32) -> Checked {
-    if version == SCHEMA_VERSION {
-        return Ok(());
-    }
-    FieldPath::ROOT.field("schema_version").refuse(
-        "unknown_schema_version",
-        format!(
-            "The record has schema version {version}, but this leaderboard reads version {SCHEMA_VERSION}. Use a \
-             client of the leaderboard's version."
-        ),
-    )
+    let otherwise = format_args!(
+        "The record has schema version {version}, but this leaderboard reads version {SCHEMA_VERSION}. Use a client of \
+         the leaderboard's version."
+    );
+    FieldPath::ROOT.field("schema_version").require(version == SCHEMA_VERSION, "unknown_schema_version", otherwise)
 }
 
 /// Checks that only the requested suite, adapter and backend were used, and each workload once.
 fn check_run(root: &FieldPath<'_>, record: &RunRecord) -> Checked {
     let RunRecord { device, requested, .. } = record;
-    root.field("requested.suite")
-        .holds(requested.suite == record.suite.name, "The suite differs from the requested one.")?;
+    let message = "The suite differs from the requested one.";
+    root.field("requested.suite").holds(requested.suite == record.suite.name, message)?;
     let client = &record.provenance.client;
     let major_only = client.version == "unknown"
         || (client.version.len() <= 5 && client.version.bytes().all(|b| b.is_ascii_digit()));
-    if client.kind == ClientKind::Browser && !major_only {
-        return root.field("provenance.client.version").refuse(
-            "too_precise",
-            "A browser must send only its major version, as digits, or `unknown`: more could identify a person.",
-        );
-    }
-    root.field("device.backend").holds(
-        requested.backend == device.backend,
-        "The backend differs from the requested one, so the run is not valid.",
+    root.field("provenance.client.version").require(
+        client.kind != ClientKind::Browser || major_only,
+        "too_precise",
+        "A browser must send only its major version, as digits, or `unknown`: more could identify a person.",
     )?;
+    let message = "The backend differs from the requested one, so the run is not valid.";
+    root.field("device.backend").holds(requested.backend == device.backend, message)?;
     let kinds = [DeviceKind::Discrete, DeviceKind::Integrated, DeviceKind::Virtual, DeviceKind::Cpu];
     let asked = kinds.into_iter().find(|kind| kind.name() == requested.adapter);
-    root.field("device.adapter.kind").holds(
-        asked.is_none_or(|kind| kind == device.adapter.kind),
-        "The kind of the adapter differs from the requested one, so the run is not valid.",
-    )?;
+    let message = "The kind of the adapter differs from the requested one, so the run is not valid.";
+    root.field("device.adapter.kind").holds(asked.is_none_or(|kind| kind == device.adapter.kind), message)?;
     let mut seen = BTreeSet::new();
-    for (i, workload) in record.workloads.iter().enumerate() {
-        if !seen.insert(&workload.workload) {
-            let message = format!("The record contains {} twice.", workload.workload);
-            return root.field("workloads").item(i).field("workload").refuse("duplicate_workload", message);
-        }
+    for (i, WorkloadRecord { workload, .. }) in record.workloads.iter().enumerate() {
+        let otherwise = format_args!("The record contains {workload} twice.");
+        let path = root.field("workloads");
+        path.item(i).field("workload").require(seen.insert(workload), "duplicate_workload", otherwise)?;
     }
     Ok(())
 }
@@ -96,59 +85,35 @@ pub(crate) fn check_networks(path: &FieldPath<'_>, record: &Networks) -> Checked
 }
 
 fn check_network(path: &FieldPath<'_>, has_network: bool) -> Checked {
-    if !has_network {
-        return Ok(());
-    }
     let message = "A leaderboard accepts only its own networks, because it cannot verify the training of others.";
-    path.field("network").refuse("network_of_a_file", message)
+    path.field("network").require(!has_network, "network_of_a_file", message)
 }
 
 fn check_counts(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
-    let trained = [
-        record.windows.len(),
-        record.curve.len(),
-        record.evaluations.len(),
-        record.epochs.len(),
-        record.peaks.len(),
-        record.segments.len(),
-        record.first_losses.len(),
-        record.weight_samples.len(),
-    ];
-    path.field("outcome").holds(
-        record.outcome.failure().is_none() || trained.iter().all(|count| *count == 0),
-        "A workload that could not be trained must not have metrics.",
-    )?;
-    path.field("settings.batch_size").holds(
-        record.settings.batch_size <= record.settings.training_samples,
-        "The batch is larger than the training set.",
-    )
+    let WorkloadRecord { windows, curve, evaluations, epochs, peaks, segments, first_losses, weight_samples, .. } =
+        record;
+    let not_trained = windows.is_empty() && curve.is_empty() && evaluations.is_empty() && epochs.is_empty();
+    let no_proof = peaks.is_empty() && segments.is_empty() && first_losses.is_empty() && weight_samples.is_empty();
+    let message = "A workload that could not be trained must not have metrics.";
+    path.field("outcome").holds(record.outcome.failure().is_none() || (not_trained && no_proof), message)?;
+    let message = "The batch is larger than the training set.";
+    path.field("settings.batch_size").holds(record.settings.batch_size <= record.settings.training_samples, message)
 }
 
 fn check_evidence(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let steps: u64 = record.windows.iter().map(|w| u64::from(w.steps)).sum();
-    path.field("first_losses")
-        .holds(record.first_losses.len() as u64 <= steps, "The record has more first losses than steps.")?;
-    path.field("segments").holds(
-        record.segments.len() <= record.windows.len(),
-        "The record has more segments than windows, but each segment is a window.",
-    )
+    let message = "The record has more first losses than steps.";
+    path.field("first_losses").holds(record.first_losses.len() as u64 <= steps, message)?;
+    let message = "The record has more segments than windows, but each segment is a window.";
+    path.field("segments").holds(record.segments.len() <= record.windows.len(), message)
 }
 
 /// Checks that one device trained the workload, with its data set in its memory.
 fn check_alone(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked {
-    if workload.communication.is_some() {
-        return path.field("communication").refuse(
-            "several_devices",
-            "Several devices trained this workload together. The leaderboard only accepts runs on one device.",
-        );
-    }
-    if workload.input.is_some() {
-        return path.field("input").refuse(
-            "streamed_input",
-            "The host streamed the batches to the device. The leaderboard only accepts data sets on the device.",
-        );
-    }
-    Ok(())
+    let message = "Several devices trained this workload together. The leaderboard only accepts runs on one device.";
+    path.field("communication").require(workload.communication.is_none(), "several_devices", message)?;
+    let message = "The host streamed the batches to the device. The leaderboard only accepts data sets on the device.";
+    path.field("input").require(workload.input.is_none(), "streamed_input", message)
 }
 
 /// Largest tolerance in f32 and f64; correct backends differ by at most 1e-6.
@@ -162,14 +127,10 @@ fn check_correctness(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let Some(correctness) = &record.correctness else { return Ok(()) };
     let field = path.field("correctness");
     check_numbers(&field, correctness, &record.settings)?;
-    field.field("passed").holds(
-        correctness.passed || record.outcome != Outcome::Completed,
-        "The backend disagreed with the reference, so the outcome cannot be `completed`.",
-    )?;
-    path.field("outcome").holds(
-        !(correctness.passed && record.outcome == Outcome::Incorrect),
-        "The outcome is incorrect, but the comparison with the reference passed.",
-    )
+    let message = "The backend disagreed with the reference, so the outcome cannot be `completed`.";
+    field.field("passed").holds(correctness.passed || record.outcome != Outcome::Completed, message)?;
+    let message = "The outcome is incorrect, but the comparison with the reference passed.";
+    path.field("outcome").holds(!(correctness.passed && record.outcome == Outcome::Incorrect), message)
 }
 
 fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Settings) -> Checked {
@@ -179,54 +140,41 @@ fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Set
     };
     path.field("tolerance").number(correctness.tolerance, 0.0..=widest)?;
     let (losses, references) = (&correctness.losses, &correctness.reference_losses);
-    path.field("reference_losses").holds(
-        losses.len() == references.len() && !losses.is_empty(),
-        "Each loss needs a reference loss, and there must be at least one.",
-    )?;
+    let message = "Each loss needs a reference loss, and there must be at least one.";
+    path.field("reference_losses").holds(losses.len() == references.len() && !losses.is_empty(), message)?;
     let largest = Correctness::largest_difference_of(losses, references);
-    path.field("largest_difference").holds(
-        (largest - correctness.largest_difference).abs() <= ROUNDING * largest.max(1e-6),
-        "The largest difference does not match the losses.",
-    )?;
+    let is_same = (largest - correctness.largest_difference).abs() <= ROUNDING * largest.max(1e-6);
+    path.field("largest_difference").holds(is_same, "The largest difference does not match the losses.")?;
     path.field("differences").each(&correctness.differences, |path, found| {
         path.field("tolerance").number(found.tolerance, 0.0..=found.compared.widest_tolerance(settings.precision))
     })?;
     if let Some(whole) = &correctness.whole_batch {
         check_whole_batch(&path.field("whole_batch"), whole, correctness.tolerance, settings)?;
     }
-    path.field("passed").holds(
-        correctness.passed == correctness.disagreement().is_none(),
-        "The value does not match the differences and tolerances of the comparison.",
-    )
+    let message = "The value does not match the differences and tolerances of the comparison.";
+    path.field("passed").holds(correctness.passed == correctness.disagreement().is_none(), message)
 }
 
 /// Checks the whole batch. `tolerance` is the tolerance of losses.
 fn check_whole_batch(path: &FieldPath<'_>, whole: &WholeBatch, tolerance: f64, settings: &Settings) -> Checked {
-    path.field("batch_size").holds(
-        whole.batch_size == settings.batch_size,
-        "The batch compared with its parts must have the measured batch size.",
-    )?;
-    path.field("part_size").whole(u64::from(whole.part_size), 1..=u64::from(whole.batch_size))?;
+    let message = "The batch compared with its parts must have the measured batch size.";
+    path.field("batch_size").holds(whole.batch_size == settings.batch_size, message)?;
+    path.field("part_size").within(u64::from(whole.part_size), 1..=u64::from(whole.batch_size))?;
     path.field("gradient_tolerance")
         .number(whole.gradient_tolerance, 0.0..=Compared::Gradient.widest_tolerance(settings.precision))?;
-    path.field("passed").holds(
-        whole.passed == whole.disagreement(tolerance).is_none(),
-        "The value does not match the differences and tolerances of the whole batch and its parts.",
-    )
+    let message = "The value does not match the differences and tolerances of the whole batch and its parts.";
+    path.field("passed").holds(whole.passed == whole.disagreement(tolerance).is_none(), message)
 }
 
 fn check_resources(path: &FieldPath<'_>, resources: &Resources) -> Checked {
     let (average, maximum) = (resources.resident_memory_average_bytes, resources.resident_memory_maximum_bytes);
-    path.field("resident_memory_average_bytes").holds(
-        average.zip(maximum).is_none_or(|(average, maximum)| average <= maximum),
-        "The average exceeds the maximum.",
-    )?;
+    let is_in_order = average.zip(maximum).is_none_or(|(average, maximum)| average <= maximum);
+    path.field("resident_memory_average_bytes").holds(is_in_order, "The average exceeds the maximum.")?;
     let samples = path.field("samples");
     for (i, pair) in (1..).zip(resources.samples.windows(2)) {
         let path = samples.item(i);
-        if pair[1].seconds < pair[0].seconds {
-            return path.field("seconds").refuse("not_increasing", "The sample is earlier than the previous one.");
-        }
+        let message = "The sample is earlier than the previous one.";
+        path.field("seconds").require(pair[1].seconds >= pair[0].seconds, "not_increasing", message)?;
         let grows = |joules: fn(&ResourceSample) -> Option<f64>| {
             joules(&pair[0]).zip(joules(&pair[1])).is_none_or(|(before, after)| before <= after)
         };
@@ -252,9 +200,6 @@ pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
     let trained = shared.records.iter().map(|record| record.device.backend.as_str());
     let refused = shared.refused.iter().map(|of| of.contender.backend.as_str());
     let backends: BTreeSet<&str> = trained.chain(refused).collect();
-    if shared.records.is_empty() || backends.len() < 2 {
-        let message = "A comparison must have at least two backends, and at least one record.";
-        return FieldPath::ROOT.field("records").refuse("too_few", message);
-    }
-    Ok(())
+    let message = "A comparison must have at least two backends, and at least one record.";
+    FieldPath::ROOT.field("records").require(!shared.records.is_empty() && backends.len() >= 2, "too_few", message)
 }

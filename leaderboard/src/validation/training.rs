@@ -36,19 +36,15 @@ fn check_windows(path: &FieldPath<'_>, record: &WorkloadRecord) -> Result<Totals
     let mut totals = Totals { steps: 0, samples: 0, seconds: 0.0 };
     for (i, window) in record.windows.iter().enumerate() {
         let (steps, batch_size) = (u64::from(window.steps), u64::from(record.settings.batch_size));
-        path.item(i).field("samples").holds(
-            (steps..=steps * batch_size).contains(&window.samples),
-            "A step must train on at least one sample and at most one batch.",
-        )?;
+        let message = "A step must train on at least one sample and at most one batch.";
+        path.item(i).field("samples").holds((steps..=steps * batch_size).contains(&window.samples), message)?;
         totals.steps += steps;
         totals.samples += window.samples;
         totals.seconds += window.seconds;
     }
     path.holds(totals.steps <= MAX_STEPS, "The run has too many steps.")?;
-    path.holds(
-        record.outcome != Outcome::Completed || (totals.steps > 0 && totals.seconds > 0.0),
-        "A completed workload must have at least one step and some training time.",
-    )?;
+    let message = "A completed workload must have at least one step and some training time.";
+    path.holds(record.outcome != Outcome::Completed || (totals.steps > 0 && totals.seconds > 0.0), message)?;
     Ok(totals)
 }
 
@@ -59,17 +55,12 @@ fn check_moments(path: &FieldPath<'_>, moments: impl Iterator<Item = (u64, f64)>
         let item = path.item(i);
         let (step_field, seconds_field) = (item.field("step"), item.field("training_seconds"));
         step_field.holds(step <= totals.steps, "The step exceeds the total steps of the windows.")?;
-        seconds_field.holds(
-            seconds <= totals.seconds * (1.0 + ROUNDING) + ROUNDING,
-            "The training time exceeds the total time of the windows.",
-        )?;
+        let message = "The training time exceeds the total time of the windows.";
+        seconds_field.holds(seconds <= totals.seconds * (1.0 + ROUNDING) + ROUNDING, message)?;
         let (step_before, seconds_before) = before.unwrap_or((0, 0.0));
-        if before.is_some() && step <= step_before {
-            return step_field.refuse("not_increasing", "Steps must increase.");
-        }
-        if seconds < seconds_before {
-            return seconds_field.refuse("not_increasing", "Training time must not decrease.");
-        }
+        let is_later = before.is_none() || step > step_before;
+        step_field.require(is_later, "not_increasing", "Steps must increase.")?;
+        seconds_field.require(seconds >= seconds_before, "not_increasing", "Training time must not decrease.")?;
         before = Some((step, seconds));
     }
     Ok(())
@@ -78,37 +69,27 @@ fn check_moments(path: &FieldPath<'_>, moments: impl Iterator<Item = (u64, f64)>
 fn check_epochs(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Totals) -> Checked {
     let mut seconds = 0.0;
     for (i, epoch) in record.epochs.iter().enumerate() {
-        if u64::from(epoch.epoch) != i as u64 + 1 {
-            let message = "Epochs must be numbered from 1 without gaps.";
-            return path.item(i).field("epoch").refuse("not_increasing", message);
-        }
+        let message = "Epochs must be numbered from 1 without gaps.";
+        path.item(i).field("epoch").require(epoch.epoch as usize == i + 1, "not_increasing", message)?;
         seconds += epoch.seconds;
     }
-    path.holds(
-        seconds <= totals.seconds * (1.0 + ROUNDING) + ROUNDING,
-        "The epochs have more training time in total than the windows.",
-    )?;
+    let message = "The epochs have more training time in total than the windows.";
+    path.holds(seconds <= totals.seconds * (1.0 + ROUNDING) + ROUNDING, message)?;
     // An incomplete last batch of an epoch may be omitted.
     let (batch_size, samples) = (u64::from(record.settings.batch_size), u64::from(record.settings.training_samples));
     let epoch_samples = samples / batch_size * batch_size;
-    path.holds(
-        record.epochs.len() as u64 * epoch_samples <= totals.samples,
-        "The windows contain fewer samples than the epochs need.",
-    )
+    let message = "The windows contain fewer samples than the epochs need.";
+    path.holds(record.epochs.len() as u64 * epoch_samples <= totals.samples, message)
 }
 
 /// Checks that the target is reached at the first evaluation with its accuracy, and at no other moment.
 fn check_target(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let Some(target) = &record.target else { return Ok(()) };
     let first = record.evaluations.iter().find(|e| e.accuracy >= target.accuracy);
-    path.field("reached_step").holds(
-        target.reached_step == first.map(|e| e.step),
-        "The step differs from the first evaluation that reached the target accuracy.",
-    )?;
-    path.field("reached_seconds").holds(
-        target.reached_seconds == first.map(|e| e.training_seconds),
-        "The time differs from the first evaluation that reached the target accuracy.",
-    )
+    let message = "The step differs from the first evaluation that reached the target accuracy.";
+    path.field("reached_step").holds(target.reached_step == first.map(|e| e.step), message)?;
+    let message = "The time differs from the first evaluation that reached the target accuracy.";
+    path.field("reached_seconds").holds(target.reached_seconds == first.map(|e| e.training_seconds), message)
 }
 
 /// Relative tolerance for sums in another order or another language's rounding.
@@ -117,9 +98,8 @@ const TOLERANCE: f64 = 1e-9;
 pub(super) fn check_summary(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let own = summarise(record);
     for (name, figure) in [("share_of_peak", own.share_of_peak), ("samples_per_joule", own.samples_per_joule)] {
-        if figure.is_some_and(|figure| !figure.is_finite()) {
-            return path.field(name).refuse("summary_mismatch", "The raw samples give no finite number.");
-        }
+        let is_finite = figure.is_none_or(f64::is_finite);
+        path.field(name).require(is_finite, "summary_mismatch", "The raw samples give no finite number.")?;
     }
     let summaries = [&record.summary, &own].map(|of| serde_json::to_value(of).expect("a summary is JSON"));
     for (name, _) in summaries.iter().filter_map(Value::as_object).flatten() {

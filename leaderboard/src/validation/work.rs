@@ -15,10 +15,9 @@ const SAME: f64 = 1e-12;
 pub(super) fn check(record: &RunRecord) -> Checked {
     let root = FieldPath::ROOT;
     let backend = &record.device.backend;
-    if !KNOWN_BACKENDS.iter().any(|known| known.name == backend) {
-        let message = format!("This leaderboard has no backend named {backend}.");
-        return root.field("device.backend").refuse("unknown_backend", message);
-    }
+    let is_known = KNOWN_BACKENDS.iter().any(|known| known.name == backend);
+    let message = format_args!("This leaderboard has no backend named {backend}.");
+    root.field("device.backend").require(is_known, "unknown_backend", message)?;
     check_work(record)
 }
 
@@ -57,8 +56,8 @@ pub(super) fn check_work(record: &RunRecord) -> Checked {
 pub(super) fn known_suite(path: &FieldPath<'_>, suite: &Suite) -> Result<&'static SuiteDefinition, Refusal> {
     let known = engine::suite(&suite.name).filter(|known| known.version == suite.version);
     known.ok_or_else(|| {
-        let message =
-            format!("This leaderboard has no suite {} version {}. Try a newer client.", suite.name, suite.version);
+        let Suite { name, version } = suite;
+        let message = format!("This leaderboard has no suite {name} version {version}. Try a newer client.");
         Refusal { code: "unknown_suite", message, field: path.to_string() }
     })
 }
@@ -81,10 +80,8 @@ fn check_facts(path: &FieldPath<'_>, settings: &Settings, known: &Standard) -> C
         ("test_samples", settings.test_samples.into(), known.test_samples.into(), "test samples"),
     ];
     for (field, claimed, right, what) in facts {
-        if claimed != right {
-            let message = format!("{name} has {right} {what}, but the record has {claimed}.");
-            return path.field(field).refuse("wrong_work", message);
-        }
+        let message = format_args!("{name} has {right} {what}, but the record has {claimed}.");
+        path.field(field).require(claimed == right, "wrong_work", message)?;
     }
     Ok(())
 }
@@ -104,22 +101,18 @@ fn check_course(path: &FieldPath<'_>, record: &WorkloadRecord, workload: &Worklo
         seconds += window.seconds;
         ends.push((step, seconds));
         let samples = batches.samples_of_steps(step) - samples_before;
-        if window.samples != samples {
-            let message = format!("These steps train on {samples} samples, but the record has {}.", window.samples);
-            return windows.item(i).field("samples").refuse("inconsistent", message);
-        }
+        let message = format_args!("These steps train on {samples} samples, but the record has {}.", window.samples);
+        windows.item(i).field("samples").require(window.samples == samples, "inconsistent", message)?;
     }
     let evaluations = path.field("evaluations");
     for (i, evaluation) in record.evaluations.iter().enumerate() {
         let item = evaluations.item(i);
         let end = ends.binary_search_by_key(&evaluation.step, |end| end.0).ok().map(|place| ends[place].1);
-        item.field("step")
-            .holds(end.is_some(), "An evaluation must follow a window, but no window ends at this step.")?;
+        let message = "An evaluation must follow a window, but no window ends at this step.";
+        item.field("step").holds(end.is_some(), message)?;
         let apart = (end.unwrap_or_default() - evaluation.training_seconds).abs();
-        item.field("training_seconds").holds(
-            apart <= ROUNDING * (1.0 + evaluation.training_seconds),
-            "The training time differs from the total time of the windows before this evaluation.",
-        )?;
+        let message = "The training time differs from the total time of the windows before this evaluation.";
+        item.field("training_seconds").holds(apart <= ROUNDING * (1.0 + evaluation.training_seconds), message)?;
     }
     Ok(())
 }
@@ -157,9 +150,7 @@ fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Stan
     if record.outcome != Outcome::Completed {
         return Ok(());
     }
-    if record.evaluations.is_empty() {
-        return path.refuse(NOT_STANDARD, says_so("The suite evaluates the test set."));
-    }
+    path.require(!record.evaluations.is_empty(), NOT_STANDARD, says_so("The suite evaluates the test set."))?;
     for (number, evaluation) in (1..).zip(&record.evaluations) {
         let i = number as usize - 1;
         let mark = known.evaluation_step(number).min(known.steps);
@@ -174,9 +165,8 @@ fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Stan
             );
             return path.item(i).field("step").refuse(NOT_STANDARD, says_so(&message));
         }
-        path.item(i)
-            .field("training_seconds")
-            .holds(is_last || !out_of_time, "Training continued after the suite's time limit.")?;
+        let message = "Training continued after the suite's time limit.";
+        path.item(i).field("training_seconds").holds(is_last || !out_of_time, message)?;
     }
     Ok(())
 }

@@ -200,10 +200,8 @@ impl Subject<'_> {
         for lap in &seen.laps {
             let before = (lap.first_segment as usize).checked_sub(1).and_then(|before| seen.segments.get(before));
             if let Some(before) = before.filter(|before| before.state_sha256 != lap.state_sha256) {
-                return Err(EarlyEnd::Doubt(format!(
-                    "training continued after step {} from another state",
-                    before.step
-                )));
+                let reason = format!("training continued after step {} from another state", before.step);
+                return Err(EarlyEnd::Doubt(reason));
             }
         }
         Ok(())
@@ -230,8 +228,7 @@ impl Subject<'_> {
     fn examine_part(&self, seen: &SeenWorkload, [begin, end]: [u64; 2]) -> Result<(), EarlyEnd> {
         let (before, told) = (self.load(seen, begin)?, self.load(seen, end)?);
         let found = self.examiner.train_part(&before, [begin, end])?.ok_or_else(|| unreadable(begin))?;
-        let of_segment =
-            |part: &&PartHashes| !part.losses.is_empty() && (part.steps[0]..part.steps[1]).contains(&begin);
+        let of_segment = |of: &&PartHashes| !of.losses.is_empty() && (of.steps[0]..of.steps[1]).contains(&begin);
         let segment = seen.hashes.iter().find(of_segment).ok_or_else(unseen)?;
         let first = usize::try_from(begin - segment.steps[0]).unwrap_or(usize::MAX);
         let told_losses = segment.losses.get(first..).ok_or_else(unseen)?;
@@ -304,8 +301,8 @@ impl Subject<'_> {
 
     /// Draws a test sample that a client cannot predict.
     fn random_sample(&self, i: u64) -> u32 {
-        let parts =
-            [b"sample".as_slice(), self.of.run.run_id.as_bytes(), self.record.workload.as_bytes(), &i.to_le_bytes()];
+        let names = [&self.of.run.run_id, &self.record.workload].map(|name| name.as_bytes());
+        let parts = [b"sample".as_slice(), names[0], names[1], &i.to_le_bytes()];
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to below the count")]
         let sample = (self.of.tools.key.draw(&parts) * f64::from(self.record.settings.test_samples)) as u32;
         sample

@@ -183,10 +183,8 @@ fn find_other_suite(record: &RunRecord) -> Option<String> {
     let suite = &record.suite;
     let known = engine::suite(&suite.name)?;
     (known.version != suite.version).then(|| {
-        format!(
-            "This leaderboard has version {} of the suite {}, not version {}.",
-            known.version, suite.name, suite.version
-        )
+        let results::Suite { name, version } = suite;
+        format!("This leaderboard has version {} of the suite {name}, not version {version}.", known.version)
     })
 }
 

@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use leaderboard::{Config, ExistingDatabase, Protection, ProxyHeader, Server, ServerClock, Task, upkeep};
+use leaderboard::{Config, Protection, ProxyHeader, Server, ServerClock, Task, upkeep};
 use results::RunRecord;
 use results::api::{AcceptedRun, StartedRun, Tier};
 use tempfile::TempDir;
@@ -184,9 +184,8 @@ impl TestServer {
     }
 
     pub(crate) fn set_tier(&self, run_id: &str, tier: Tier) {
-        let database = ExistingDatabase { address: self.database.address() };
-        let task = Task::SetTier { run_id: run_id.to_owned(), tier, reason: None, database };
-        block_on(upkeep::perform(task)).unwrap();
+        let task = Task::SetTier { run_id: run_id.to_owned(), tier, reason: None };
+        block_on(upkeep::perform(task, &self.database.address())).unwrap();
     }
 
     pub(crate) fn prove_all(&self) {
