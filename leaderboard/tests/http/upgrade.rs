@@ -46,5 +46,5 @@ fn a_run_of_0_1_0_is_listed_shown_exported_recognized_and_deletable() {
 
 #[test]
 fn the_tables_of_0_1_0_are_up_to_date() {
-    assert_says(&done(&run(&["migrate"], &database_of_0_1_0())), &["up to date already"]);
+    assert_says(&done(&run(&["migrate"], database_of_0_1_0())), &["up to date already"]);
 }

@@ -136,7 +136,16 @@ struct PretendedTrainer {
 impl Trainer for PretendedTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
         self.clock.0.update(|now| now + f64::from(steps) * STEP_SECONDS);
-        Ok((self.tricks.train)(&mut self.plain, steps))
+        let Some(step) = self.tricks.step else { return Ok(self.plain.train(steps)) };
+        let mut report = StepReport::default();
+        for _ in 0..steps {
+            let is_tricked = self.plain.segment().0 >= self.tricks.first_segment;
+            let made = if is_tricked { step(&mut self.plain) } else { self.plain.train(1) };
+            report.losses.extend(made.losses);
+            report.correct += made.correct;
+            report.samples += made.samples;
+        }
+        Ok(report)
     }
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
@@ -231,8 +240,10 @@ pub(crate) struct Tricks {
     pub(crate) job: fn(&mut TrainingJob),
     /// Returns the seed with which a segment is trained, from the given seeds of this and all earlier segments.
     pub(crate) seed: fn(&[u32]) -> u32,
-    /// Trains a number of steps, or pretends to.
-    pub(crate) train: fn(&mut PlainTraining, u32) -> StepReport,
+    /// Trains a step, or pretends to. All steps are then single, so that retraining a part gives the same result.
+    pub(crate) step: Option<fn(&mut PlainTraining) -> StepReport>,
+    /// Number of the first segment with such steps.
+    pub(crate) first_segment: usize,
     /// Tests the network, or pretends to.
     pub(crate) test: fn(&mut PlainTraining) -> TestReport,
     pub(crate) request: fn(&mut RunCall),
@@ -249,7 +260,8 @@ impl Default for Tricks {
             lacks: None,
             job: |_| {},
             seed: |given| given[given.len() - 1],
-            train: PlainTraining::train,
+            step: None,
+            first_segment: 0,
             test: PlainTraining::test,
             request: |_| {},
             hidden_seconds: |_, _| 0.0,
