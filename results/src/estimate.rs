@@ -37,7 +37,6 @@ impl Interval {
         Self { low: value * (-half_width).exp(), high: value * half_width.exp() }
     }
 
-    /// Returns the verdict on a ratio with this interval.
     pub fn verdict(self) -> SideVerdict {
         if self.high < 1.0 {
             SideVerdict::Slower

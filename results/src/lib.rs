@@ -18,7 +18,6 @@
 macro_rules! names {
     ($type:ident { $($variant:ident = $name:literal),+ }) => {
         impl $type {
-            /// Every variant.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             /// Returns the name used in records, URLs and command lines.
@@ -28,7 +27,6 @@ macro_rules! names {
                 }
             }
 
-            /// Returns the variant with this name.
             pub fn named(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|variant| variant.name() == name)
             }

@@ -56,7 +56,6 @@ fn skipped_step(plain: &mut PlainTraining) -> StepReport {
     StepReport { losses, correct: samples / 2, samples, ..StepReport::default() }
 }
 
-/// Changes every number of a state's bytes.
 fn map(bytes: &mut [u8], change: impl Fn(f32) -> f32) {
     for word in bytes.chunks_exact_mut(4) {
         let value = f32::from_le_bytes(word.try_into().unwrap());
@@ -73,7 +72,6 @@ enum End {
     /// It is flagged if one of two draws hits this share of the steps.
     Flagged(f64),
     Checked,
-    /// A request is refused with this code.
     Refused(&'static str),
     /// It is proven, with a listed speed limited to its true speed.
     Limited,

@@ -17,7 +17,6 @@ fn short(mut record: RunRecord) -> RunRecord {
     record
 }
 
-/// Number of runs that are accepted before a server is killed.
 const ENOUGH: usize = 20;
 
 #[test]

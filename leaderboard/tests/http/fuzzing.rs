@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use crate::support::*;
 
-/// Number of cases, which take some seconds.
 const CASES: u32 = 3_000;
 
 /// A change of a document in one place.
@@ -25,7 +24,6 @@ enum Mutation {
     Remove,
     /// Repeats an entry of a list, or a field under another name.
     Repeat,
-    /// Replaces it by a copy of another place.
     Copy(Index),
 }
 
@@ -66,7 +64,6 @@ fn damage() -> impl Strategy<Value = Option<Damage>> {
     prop::option::weighted(0.25, (any::<Index>(), removed, prop::collection::vec(any::<u8>(), 0..20)))
 }
 
-/// Adds the paths of all parts of a document.
 fn places(value: &Value, here: &str, found: &mut Vec<String>) {
     let mut visit = |name: &str, inner: &Value| {
         let path = format!("{here}/{name}");

@@ -25,7 +25,6 @@ mod sqlite_file;
 mod standings;
 mod support;
 mod two_servers;
-mod upgrade;
 mod upkeep;
 
 fn on_postgres() -> bool {

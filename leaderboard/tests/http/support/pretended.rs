@@ -74,7 +74,6 @@ impl Backend for Pretended {
 pub(crate) struct PlainTraining {
     trainer: Box<dyn Trainer>,
     pub(crate) job: TrainingJob,
-    /// Number of completed steps.
     pub(crate) step: u64,
     /// First steps of the segments so far.
     begins: Vec<u64>,
@@ -91,7 +90,6 @@ impl PlainTraining {
         pollster::block_on(self.trainer.state()).unwrap()
     }
 
-    /// Restores a state before step `step` (from 0).
     pub(crate) fn go_on(&mut self, state: &StateBytes, step: u64) {
         self.step = step;
         pollster::block_on(self.trainer.restore(state, step, &self.segments)).unwrap();
@@ -244,7 +242,6 @@ pub(crate) struct Tricks {
     pub(crate) step: Option<fn(&mut PlainTraining) -> StepReport>,
     /// Number of the first segment with such steps.
     pub(crate) first_segment: usize,
-    /// Tests the network, or pretends to.
     pub(crate) test: fn(&mut PlainTraining) -> TestReport,
     pub(crate) request: fn(&mut RunCall),
     /// Returns the seconds before a request that pass only on the leaderboard's clock, from the seconds since the
@@ -254,7 +251,6 @@ pub(crate) struct Tricks {
 }
 
 impl Default for Tricks {
-    /// Returns an honest client.
     fn default() -> Self {
         Self {
             lacks: None,

@@ -18,7 +18,6 @@ pub(crate) const SMALL: &str = "keras-mnist-mlp";
 /// … and the other one of the suite.
 pub(crate) const LARGE: &str = "caffe-mnist";
 const STEP_SECONDS: f64 = 0.001;
-/// Number of windows after the training.
 const MEASURED: usize = 6;
 
 pub(crate) fn suite() -> Suite {

@@ -16,7 +16,6 @@ use super::record::LARGE;
 use super::requests::{RunCall, TimedCall, taken};
 use super::{HttpAnswer, TestClient, TestServer, record};
 
-/// The seed that the servers of these tests give.
 pub(crate) const SEED: u32 = 20_261_123;
 /// Address of the honest client, in a /24 without attackers.
 pub(crate) const HONEST: &str = "198.51.100.1";
@@ -170,7 +169,6 @@ impl Rehearsal {
         server.pass((self.record.provenance.wall_seconds - now).max(0.0));
     }
 
-    /// Returns the record with the run's values from the server.
     pub(crate) fn record_of(&self, started: &StartedRun) -> RunRecord {
         RunRecord { run_id: Some(started.run_id.clone()), nonce: Some(started.nonce.clone()), ..self.record.clone() }
     }

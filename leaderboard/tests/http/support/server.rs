@@ -13,7 +13,6 @@ use super::database::block_on;
 use super::{TestClient, TestDatabase, record};
 
 pub(crate) const BEGINNING: f64 = 1_800_000_000.0;
-/// Seconds of a day.
 pub(crate) const DAY: f64 = 86_400.0;
 /// Number of connections for all simultaneous requests of the tests from one address.
 pub(crate) const CONNECTIONS_PER_ADDRESS: u16 = 64;
