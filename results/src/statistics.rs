@@ -207,27 +207,13 @@ mod tests {
     #[test]
     fn intervals_match_enumerated_resamples() {
         for values in [vec![1.0, 2.0, 10.0], vec![1.0, 2.0, 10.0, 11.0]] {
-            let n = values.len();
-            let mut medians: Vec<f64> = (0..n.pow(power(n).unsigned_abs()))
-                .map(|mut code| {
-                    let pick: Vec<f64> = (0..n)
-                        .map(|_| {
-                            let value = values[code % n];
-                            code /= n;
-                            value
-                        })
-                        .collect();
-                    median(&pick).unwrap()
-                })
-                .collect();
-            medians.sort_by(f64::total_cmp);
-            let rank = |share: f64| {
-                let position = (share * medians.len() as f64).ceil();
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank in the list")]
-                let index = position as usize - 1;
-                medians[index]
-            };
-            assert_eq!(median_interval(&values, 0.9), Some((rank(0.05), rank(0.95))));
+            let resamples = values.iter().fold(vec![Vec::new()], |picks, _| {
+                let longer = |pick: &Vec<f64>| values.iter().map(|value| [&pick[..], &[*value]].concat()).collect();
+                picks.iter().flat_map(|pick| -> Vec<Vec<f64>> { longer(pick) }).collect()
+            });
+            let medians = sort_values(&resamples.iter().map(|pick| median(pick).unwrap()).collect::<Vec<_>>());
+            let rank = |percent: usize| medians[(percent * medians.len()).div_ceil(100) - 1];
+            assert_eq!(median_interval(&values, 0.9), Some((rank(5), rank(95))));
         }
     }
 

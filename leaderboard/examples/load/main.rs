@@ -4,7 +4,6 @@
 
 mod board;
 
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -178,23 +177,17 @@ impl LoadReport {
     }
 }
 
-/// Performs `number` requests on `clients` threads and returns the duration of each.
-fn together(clients: u32, number: u32, ask: impl Fn(u32) + Sync) -> Vec<Duration> {
-    let ask = &ask;
+/// Performs `number` requests on `clients` threads and returns the duration and the answer of each.
+fn together<T: Send>(clients: u32, number: u32, ask: impl Fn(u32) -> T + Sync) -> (Vec<Duration>, Vec<T>) {
+    let timed = |i| {
+        let begin = Instant::now();
+        let answer = ask(i);
+        (begin.elapsed(), answer)
+    };
     std::thread::scope(|scope| {
-        let work = |client: u32| {
-            move || {
-                let of_client = (client..number).step_by(clients as usize);
-                let timed = |i| {
-                    let begin = Instant::now();
-                    ask(i);
-                    begin.elapsed()
-                };
-                of_client.map(timed).collect::<Vec<_>>()
-            }
-        };
-        let threads: Vec<_> = (0..clients).map(|client| scope.spawn(work(client))).collect();
-        threads.into_iter().flat_map(|thread| thread.join().expect("a client ends well")).collect()
+        let work = |client: u32| (client..number).step_by(clients as usize).map(&timed).collect::<Vec<_>>();
+        let threads: Vec<_> = (0..clients).map(|client| scope.spawn(move || work(client))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("a client ends well")).unzip()
     })
 }
 
@@ -210,14 +203,10 @@ const WANTED: f64 = 500.0;
 
 fn measure_hand_ins(server: &TestServer, number: u32, report: &mut LoadReport) {
     let client = client_of(server);
-    let started = Mutex::new(Vec::new());
     let begin = Instant::now();
-    together(CLIENTS, number, |_| {
-        started.lock().expect("lock is not poisoned").push(client.begin());
-    });
+    let (_, started) = together(CLIENTS, number, |_| client.begin());
     let announcing = begin.elapsed().as_secs_f64();
     report.add("runs announced", f64::from(number) / announcing, "a second", None);
-    let started = started.into_inner().expect("lock is not poisoned");
     // The client's own work is not measured.
     let records: Vec<(String, Vec<u8>)> = started
         .iter()
@@ -231,19 +220,17 @@ fn measure_hand_ins(server: &TestServer, number: u32, report: &mut LoadReport) {
         })
         .collect();
     server.pass(30.0);
-    let accepted = Mutex::new(Vec::new());
     let begin = Instant::now();
-    let durations = together(CLIENTS, number, |i| {
+    let (durations, accepted) = together(CLIENTS, number, |i| {
         let (run_id, body) = &records[i as usize];
         let headers = [("content-type", "application/json")];
-        let answer = client.send("PUT", &format!("/api/v1/runs/{run_id}"), &headers, body).with_status(201);
-        accepted.lock().expect("lock is not poisoned").push(answer.parse());
+        client.send("PUT", &format!("/api/v1/runs/{run_id}"), &headers, body).with_status(201).parse()
     });
     let seconds = begin.elapsed().as_secs_f64();
     report.add("runs handed in and accepted", f64::from(number) / seconds, "a second", Some(WANTED));
     report.add("announced and handed in together", f64::from(number) / (announcing + seconds), "a second", None);
     report.add_durations("one of them, with fifteen others waiting", durations, 1000.0);
-    delete_runs(&client, &accepted.into_inner().expect("lock is not poisoned"), report);
+    delete_runs(&client, &accepted, report);
 }
 
 fn delete_runs(client: &TestClient, runs: &[AcceptedRun], report: &mut LoadReport) {
@@ -378,7 +365,7 @@ fn measure_reading(server: &TestServer, runs: &Runs, arguments: &LoadArguments, 
         };
         // The first requests read from the disk and are not measured.
         together(arguments.clients, arguments.requests / 10, request);
-        report.add_durations(name, together(arguments.clients, arguments.requests, request), wanted);
+        report.add_durations(name, together(arguments.clients, arguments.requests, request).0, wanted);
     };
     for (name, wanted, template) in REQUESTS {
         ask(name, *wanted, template);

@@ -27,6 +27,8 @@ mod support;
 mod two_servers;
 mod upkeep;
 
+use engine::{DataSet, data_set};
+
 fn on_postgres() -> bool {
     std::env::var("GRADMARK_TEST_DATABASE").is_ok_and(|name| name == "postgres")
 }

@@ -63,8 +63,8 @@ impl TestDatabase {
         block_on(async { sqlx::query_scalar(query).fetch_one(&mut self.connect().await).await.unwrap() })
     }
 
-    pub(crate) fn words(&self, query: &'static str) -> Vec<String> {
-        block_on(async { sqlx::query_scalar(query).fetch_all(&mut self.connect().await).await.unwrap() })
+    pub(crate) fn words(&self, query: &str) -> Vec<String> {
+        block_on(async { sqlx::query_scalar(AssertSqlSafe(query)).fetch_all(&mut self.connect().await).await.unwrap() })
     }
 
     /// Stores these runs, and calls a function with the board and their ids.

@@ -2,6 +2,8 @@ mod client;
 mod database;
 pub(crate) mod pretended;
 mod process;
+#[path = "../../../../engine/src/testing/real_data.rs"]
+mod real_data;
 pub(crate) mod record;
 pub(crate) mod rehearsal;
 pub(crate) mod requests;

@@ -17,6 +17,7 @@ use results::api::{
 };
 use results::{Beacon, Precision, RunRecord, StateBytes};
 
+use super::real_data::real_data;
 use super::requests::{RunCall, TimedCall};
 use super::{HttpAnswer, TestServer, record};
 
@@ -199,36 +200,17 @@ pub(crate) fn data_folder() -> PathBuf {
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from)
 }
 
-/// The data set of the suite, read from its files once.
-#[derive(Default)]
-struct Files(Option<Arc<DataSet>>);
+struct RealData;
 
 #[async_trait(?Send)]
-impl DataSource for Files {
+impl DataSource for RealData {
     async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
-        if let Some(set) = &self.0 {
-            return Ok(Arc::clone(set));
-        }
-        let folder = data_folder();
-        let [train, test] = definition.file_names().expect("a suite has files").map(|file| {
-            std::fs::read(folder.join(file)).unwrap_or_else(|error| {
-                panic!("{file} in {}: {error}; `cargo xtask data` fetches it", folder.display())
-            })
-        });
-        let set = Arc::new(DataSet::from_files(definition, train, test)?);
-        self.0 = Some(Arc::clone(&set));
-        Ok(set)
+        Ok(real_data(&definition.name))
     }
 }
 
-struct Nobody;
-
-impl Observer<Event> for Nobody {
+impl Observer<Event> for RealData {
     fn event(&mut self, _event: &Event) {}
-
-    fn cancelled(&self) -> bool {
-        false
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -285,8 +267,8 @@ pub(crate) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (V
     };
     let mut witness = LiveWitness { server, run, tricks, clock: &clock, before: 0.0, at: 0.0, messages: Vec::new() };
     let mut edges = Edges {
-        data: &mut Files::default(),
-        observer: &mut Nobody,
+        data: &mut RealData,
+        observer: &mut RealData,
         clock: clock.as_ref(),
         meter: &mut NoMeter,
         witness: Some(&mut witness),
