@@ -5,12 +5,11 @@ use std::fs;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use results::api::{Note, Tier};
+use results::api::Note;
 use results::badge::Badge;
 use resvg::tiny_skia::Pixmap;
 use sha2::{Digest, Sha256};
 
-use crate::support::record::on;
 use crate::support::*;
 
 const INDEX: &str = "<!doctype html><html><head><title>Gradmark</title>\

@@ -6,13 +6,11 @@
 use std::collections::BTreeMap;
 
 use engine::{StepReport, TestReport};
-use results::api::{CommittedSegment, ErrorBody, OpenedLap, Tier, Verdict};
-use results::{Beacon, Precision, RunRecord, StateBytes, WorkloadRecord};
+use results::api::{CommittedSegment, OpenedLap};
+use results::{Beacon, StateBytes};
 
 use crate::support::pretended::{PlainTraining, Tricks, train};
-use crate::support::record::{LARGE, SMALL};
-use crate::support::rehearsal::{self, Rehearsal, SEED, assert_tier, server_with, verdict_on};
-use crate::support::requests::RunCall;
+use crate::support::rehearsal::server_with;
 use crate::support::*;
 
 /// Tolerance of the server's clock.
@@ -342,7 +340,7 @@ fn states_that_do_not_train_into_each_other_flag_a_run() {
 #[ignore = "plays the rehearsal"]
 fn one_run_is_reported_to_two_servers() {
     let other = server_with(|config| config.seed = Some(SEED + 1));
-    let mut run = rehearsal::light();
+    let mut run = light();
     let started = other.begin();
     let mut beacons = BTreeMap::new();
     for message in &run.messages {

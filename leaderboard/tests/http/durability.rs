@@ -4,8 +4,6 @@ use std::net::TcpListener;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use results::RunRecord;
-use results::api::{AcceptedRun, StartedRun};
 use sqlx::Executor;
 
 use crate::on_postgres;

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, TestRunner};
-use results::RunRecord;
 use serde_json::{Value, json};
 
 use crate::support::*;

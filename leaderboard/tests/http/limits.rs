@@ -4,11 +4,9 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use results::api::ErrorBody;
-use results::{RunRecord, Window};
+use results::Window;
 use serde_json::{Value, json};
 
-use crate::support::rehearsal::{self, HONEST, prove_honest_run};
 use crate::support::*;
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];

@@ -3,7 +3,7 @@
 use std::fs;
 use std::fs::File;
 
-use results::api::{DataSetList, ErrorBody, ServedDataSet};
+use results::api::{DataSetList, ServedDataSet};
 use results::open_data::SnapshotList;
 use serde_json::Value;
 

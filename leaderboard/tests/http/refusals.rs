@@ -2,10 +2,8 @@
 
 use std::num::NonZero;
 
-use results::api::{AcceptedRun, StartedRun, Tier};
 use results::{
-    Communication, Correctness, Epoch, Evaluation, InputMode, InputPipeline, Length, Outcome, Precision, RunRecord,
-    Settings, WholeBatch, WorkloadRecord,
+    Communication, Correctness, Epoch, Evaluation, InputMode, InputPipeline, Length, Outcome, Settings, WholeBatch,
 };
 use serde_json::{Value, json};
 
@@ -345,7 +343,7 @@ fn implausible_runs_are_flagged_with_the_reason() {
     ];
     let server = TestServer::start();
     for (reason, change) in cases {
-        rehearsal::assert_tier(&server.accepted(change).verdict, Tier::Flagged, reason);
+        assert_tier(&server.accepted(change).verdict, Tier::Flagged, reason);
     }
     let mut imported = record::unregistered(3);
     first(&mut imported).first_losses.clear();

@@ -1,12 +1,10 @@
 //! Places of devices: from all proven runs, with one voice for each submitter and day.
 
+use results::DeviceKind;
 use results::api::{
     Completion, DeviceSource, DeviceSummary, Distribution, RunStanding, Standings, StandingsPlace, StandingsTable,
-    StartedRun, Tier,
 };
-use results::{ClientKind, DeviceKind, RunRecord};
 
-use crate::support::record::{in_browser, in_software, on};
 use crate::support::*;
 
 fn standings(server: &TestServer, query: &str) -> Standings {

@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::process::Output;
 
-use results::RunRecord;
-use results::api::{StoredRun, Tier};
 use tempfile::TempPath;
 
 use crate::export::json_lines;
