@@ -222,8 +222,6 @@ fn build_row(contender: Contender, runs: &[MeasuredWorkload<'_>], refused: &[Ref
 
 impl Figures {
     /// Computes the metrics of one backend's completed runs, without ratios to others. `None` without runs.
-    ///
-    /// The terminal, the report and the page all show these.
     pub fn of(runs: &[&MeasuredWorkload<'_>]) -> Option<Self> {
         let first = runs.first()?.workload;
         let over = |metric: &dyn Fn(&WorkloadRecord, &Summary) -> Option<f64>| {

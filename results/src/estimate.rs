@@ -81,9 +81,8 @@ impl Estimate {
     }
 }
 
-/// Returns the geometric mean of positive estimates. A single one is returned unchanged.
-///
-/// The half-widths of the intervals of the logarithms are independent and add in quadrature.
+/// Returns the geometric mean of positive estimates. A single one is returned unchanged. The half-widths of the
+/// intervals of the logarithms are independent and add in quadrature.
 pub fn mean_of_independent(estimates: &[Estimate]) -> Estimate {
     if let [estimate] = estimates {
         return *estimate;
@@ -123,9 +122,7 @@ pub fn ratio(baseline: &[Estimate], candidate: &[Estimate]) -> Option<Estimate> 
     Some(Estimate { value, interval: Some(Interval::around(value, half_width([baseline, candidate]))) })
 }
 
-/// Computes the half-width of the interval of the difference between two mean logarithms.
-///
-/// At least one side must have several runs.
+/// Computes the half-width of the interval of the difference between two mean logarithms. A side has several runs.
 fn half_width(sides: [&[Estimate]; 2]) -> f64 {
     let counts = sides.map(|runs| runs.len() as f64);
     let between = sides.map(|runs| variance(&runs.iter().map(|run| run.value.ln()).collect::<Vec<f64>>()));

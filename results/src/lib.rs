@@ -11,9 +11,8 @@
     warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stderr, clippy::print_stdout)
 )]
 
-/// Defines the names of an enum's variants in records, URLs and command lines.
-///
-/// With a name for the enum itself, also implements `FromStr`, whose error lists the valid names.
+/// Defines the names of an enum's variants in records, URLs and command lines. With a name for the enum itself, also
+/// implements `FromStr`, whose error lists the valid names.
 #[macro_export]
 macro_rules! names {
     ($type:ident { $($variant:ident = $name:literal),+ }) => {

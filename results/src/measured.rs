@@ -37,9 +37,7 @@ impl Window {
     }
 }
 
-/// Outcome of a measurement: its metrics, or the reason for having none.
-///
-/// `Difference` describes how a wrong result differs from the expected one.
+/// Outcome of a measurement: its metrics, or the reason for having none. `Difference` describes a wrong result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum MeasurementOutcome<Figures, Difference> {

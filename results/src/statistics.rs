@@ -3,9 +3,8 @@
 /// Maximum sample size for which the probability of every resampled median is computed, not only the interval's ends.
 const MAX_ENUMERATED_VALUES: usize = 64;
 
-/// Returns the `q`-quantile (0 to 1) of `values`, linear between order statistics; `None` when empty.
-///
-/// This is definition 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (1996).
+/// Returns the `q`-quantile (0 to 1) of `values`, linear between order statistics; `None` when empty. This is
+/// definition 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (1996).
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     let sorted = sort_values(values);
     let last = sorted.len().checked_sub(1)?;
@@ -41,10 +40,8 @@ pub fn interpolate(points: &[(f64, f64)], x: f64) -> Option<f64> {
     }
 }
 
-/// Returns the probability that a Student's t variable is between `-t` and `t`, for `t` of at least 0.
-///
-/// The finite sums are formulas 26.7.3 and 26.7.4 of Abramowitz and Stegun, *Handbook of Mathematical Functions*
-/// (1964).
+/// Returns the probability that a Student's t variable is between `-t` and `t`, for `t` of at least 0, by formulas
+/// 26.7.3 and 26.7.4 of Abramowitz and Stegun, *Handbook of Mathematical Functions* (1964).
 pub fn student_within(t: f64, degrees_of_freedom: u32) -> f64 {
     let degrees = degrees_of_freedom.max(1);
     let angle = (t / f64::from(degrees).sqrt()).atan();

@@ -20,8 +20,8 @@ const FIRST_FREE_SEGMENT: usize = 3;
 /// Share of steps in the segments from that one on.
 const FREE_STEPS: f64 = 17.0 / 22.0;
 
-/// Announces a run, trains with tricks, and uploads the record. Returns the verdict, or the code of the refusal, and what
-/// was sent.
+/// Announces a run, trains with tricks, and uploads the record. Returns the verdict, or the code of the refusal, and
+/// what was sent.
 fn cheat(server: &TestServer, tricks: Tricks) -> (Result<Verdict, String>, Rehearsal) {
     let run = server.begin();
     let (messages, record) = train(server, &run, tricks);

@@ -133,8 +133,8 @@ fn bytes(document: &Value, damage: Option<&Damage>, again: Option<&Value>) -> Ve
     text
 }
 
-/// Returns the import and the upload of a record, another announcement, and the requests of its run before it trains and
-/// after the first segment.
+/// Returns the import and the upload of a record, another announcement, and the requests of its run before it trains
+/// and after the first segment.
 fn requests(record: &RunRecord) -> [(&'static str, String, Value); 5] {
     let path = format!("/api/v1/runs/{}", record.run_id.as_deref().unwrap());
     let (nonce, workload, hash) = (&record.nonce, &record.workloads[0].workload, "0".repeat(64));

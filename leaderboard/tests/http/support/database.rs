@@ -152,11 +152,7 @@ impl Cluster {
         *SHARED
     }
 
-    /// Starts a server.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the server cannot start, or if PostgreSQL is not installed although `REQUIRE_POSTGRES=1`.
+    /// Starts a server. Panics if it cannot start, or if PostgreSQL is not installed although `REQUIRE_POSTGRES=1`.
     /// Without that variable the whole program is skipped, with one message.
     pub(crate) fn start() -> &'static Self {
         let Some(programs) = programs() else { skip_all("PostgreSQL is not installed") };

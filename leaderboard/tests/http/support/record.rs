@@ -111,8 +111,8 @@ fn workload(suite: &SuiteDefinition, name: &str) -> WorkloadRecord {
     let accuracy = standard.workload.target_accuracy;
     let samples = [0.5, 1.0].map(|seconds| {
         json!({
-            "seconds": seconds, "gpu_busy_percent": 98.0, "gpu_power_watts": 100.0, "gpu_energy_joules": 100.0 * seconds,
-            "gpu_clock_hertz": 1.5e9,
+            "seconds": seconds, "gpu_busy_percent": 98.0, "gpu_power_watts": 100.0,
+            "gpu_energy_joules": 100.0 * seconds, "gpu_clock_hertz": 1.5e9,
         })
     });
     let right = |compared| Disagreement { compared, largest_difference: 0.0, tolerance: 1e-3 };
