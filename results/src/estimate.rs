@@ -71,13 +71,10 @@ impl Estimate {
     /// to be wrong at once.
     pub fn over(self, base: Self) -> Option<Self> {
         let is_positive = |figure: Self| figure.value > 0.0 && figure.interval.is_none_or(|of| of.low > 0.0);
-        (is_positive(self) && is_positive(base)).then(|| Self {
-            value: self.value / base.value,
-            interval: self
-                .interval
-                .zip(base.interval)
-                .map(|(own, other)| Interval { low: own.low / other.high, high: own.high / other.low }),
-        })
+        let divided =
+            |(own, other): (Interval, Interval)| Interval { low: own.low / other.high, high: own.high / other.low };
+        let interval = self.interval.zip(base.interval).map(divided);
+        (is_positive(self) && is_positive(base)).then_some(Self { value: self.value / base.value, interval })
     }
 }
 
