@@ -10,7 +10,7 @@ use clap::Parser;
 use engine::SUITES;
 use leaderboard::load::Board;
 use leaderboard::{Config, DatabaseAddress};
-use results::api::{AcceptedRun, RunList};
+use results::api::{AcceptedRun, RunList, StartedRun};
 use serde::Serialize;
 
 use board::{Random, Runs};
@@ -208,17 +208,14 @@ fn measure_hand_ins(server: &TestServer, number: u32, report: &mut LoadReport) {
     let announcing = begin.elapsed().as_secs_f64();
     report.add("runs announced", f64::from(number) / announcing, "a second", None);
     // The client's own work is not measured.
-    let records: Vec<(String, Vec<u8>)> = started
-        .iter()
-        .enumerate()
-        .map(|(i, run)| {
-            let mut record = record::for_run(run);
-            // Real runs never take equally long. Without this, runs with equal seeds would be one record, and a deleted
-            // record is not accepted again.
-            record.provenance.wall_seconds += 1e-6 * i as f64;
-            (run.run_id.clone(), serde_json::to_vec(&record).expect("JSON"))
-        })
-        .collect();
+    let record = |(i, run): (usize, &StartedRun)| {
+        let mut record = record::for_run(run);
+        // Real runs never take equally long. Without this, runs with equal seeds would be one record, and a deleted
+        // record is not accepted again.
+        record.provenance.wall_seconds += 1e-6 * i as f64;
+        (run.run_id.clone(), serde_json::to_vec(&record).expect("JSON"))
+    };
+    let records: Vec<(String, Vec<u8>)> = started.iter().enumerate().map(record).collect();
     server.pass(30.0);
     let begin = Instant::now();
     let (durations, accepted) = together(CLIENTS, number, |i| {

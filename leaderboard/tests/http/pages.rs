@@ -243,11 +243,8 @@ fn every_documented_call_is_there_and_no_other_method_is() {
     answer.assert_headers(&[("content-type", "application/json")]);
     let document: Value = answer.parse();
     for (path, item) in document["paths"].as_object().unwrap() {
-        let address = path
-            .replace("{id}", "0123456789abcdef")
-            .replace("{key}", "nothing")
-            .replace("{workload}", "caffe-mnist")
-            .replace("{step}", "0");
+        let address = path.replace("{id}", "0123456789abcdef").replace("{key}", "nothing");
+        let address = address.replace("{workload}", "caffe-mnist").replace("{step}", "0");
         for method in ["get", "put", "post", "delete"] {
             let answer = server.send(&method.to_uppercase(), &address, &[], b"");
             let documented = item.get(method).is_some();
