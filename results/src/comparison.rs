@@ -95,7 +95,6 @@ pub enum RowOutcome {
 }
 
 impl RowOutcome {
-    /// Returns the outcome of one run.
     pub(crate) fn of(seed: u32, record: &WorkloadRecord) -> Self {
         match &record.outcome {
             Outcome::Completed => Self::Completed,
@@ -187,8 +186,7 @@ pub struct Figures {
 pub fn compare(workload: &str, records: &[RunRecord], refused: &[Refused]) -> Comparison {
     let runs = runs_of(workload, records);
     let all = runs.iter().map(Contender::of).chain(refused.iter().map(|refused| refused.contender.clone()));
-    let contenders = distinct(all);
-    let mut rows: Vec<Row> = contenders.into_iter().map(|contender| build_row(contender, &runs, refused)).collect();
+    let mut rows: Vec<Row> = distinct(all).into_iter().map(|of| build_row(of, &runs, refused)).collect();
     set_time_ratios(&mut rows);
     set_rate_ratios(&mut rows, &runs);
     let counted = rows.iter().filter(|row| row.figures.is_some()).map(|row| &row.contender);
@@ -224,8 +222,6 @@ fn build_row(contender: Contender, runs: &[MeasuredWorkload<'_>], refused: &[Ref
 
 impl Figures {
     /// Computes the metrics of one backend's completed runs, without ratios to others. `None` without runs.
-    ///
-    /// The terminal, the report and the page all show these.
     pub fn of(runs: &[&MeasuredWorkload<'_>]) -> Option<Self> {
         let first = runs.first()?.workload;
         let over = |metric: &dyn Fn(&WorkloadRecord, &Summary) -> Option<f64>| {
@@ -303,19 +299,14 @@ fn set_rate_ratios(rows: &mut [Row], runs: &[MeasuredWorkload<'_>]) {
     let [(_, fastest), _, ..] = by_rate[..] else { return };
     let fastest = fastest.clone();
     let base = rates(&fastest, runs);
-    for row in rows {
-        let Some(figures) = row.figures.as_mut().filter(|figures| figures.samples_per_second.is_some()) else {
-            continue;
-        };
-        figures.rate_to_fastest = if row.contender == fastest {
-            Some(Estimate { value: 1.0, interval: None })
-        } else {
-            ratio(&base, &rates(&row.contender, runs))
-        };
+    for Row { contender, figures, .. } in rows {
+        let Some(figures) = figures.as_mut().filter(|of| of.samples_per_second.is_some()) else { continue };
+        let is_fastest = *contender == fastest;
+        let itself = is_fastest.then_some(Estimate { value: 1.0, interval: None });
+        figures.rate_to_fastest = itself.or_else(|| ratio(&base, &rates(contender, runs)));
     }
 }
 
-/// Returns the throughputs of a backend's completed runs.
 fn rates(contender: &Contender, runs: &[MeasuredWorkload<'_>]) -> Vec<Estimate> {
     completed(contender, runs).into_iter().filter_map(|run| run.summary.throughput()).collect()
 }

@@ -65,9 +65,7 @@ impl Correctness {
     /// almost none does.
     pub const MAX_REDRAWS: u32 = 2;
 
-    /// Returns the largest `|loss - reference| / |reference|`.
-    ///
-    /// Returns `f64::MAX` if a loss on either side is missing or not finite.
+    /// Returns the largest `|loss - reference| / |reference|`, or `f64::MAX` if a loss is missing or not finite.
     pub fn largest_difference_of(losses: &[f64], reference_losses: &[f64]) -> f64 {
         let is_number = |loss: &f64| loss.abs() < f64::MAX;
         let comparable = losses.len() == reference_losses.len() && !losses.is_empty();

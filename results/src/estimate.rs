@@ -37,7 +37,6 @@ impl Interval {
         Self { low: value * (-half_width).exp(), high: value * half_width.exp() }
     }
 
-    /// Returns the verdict on a ratio with this interval.
     pub fn verdict(self) -> SideVerdict {
         if self.high < 1.0 {
             SideVerdict::Slower
@@ -72,19 +71,15 @@ impl Estimate {
     /// to be wrong at once.
     pub fn over(self, base: Self) -> Option<Self> {
         let is_positive = |figure: Self| figure.value > 0.0 && figure.interval.is_none_or(|of| of.low > 0.0);
-        (is_positive(self) && is_positive(base)).then(|| Self {
-            value: self.value / base.value,
-            interval: self
-                .interval
-                .zip(base.interval)
-                .map(|(own, other)| Interval { low: own.low / other.high, high: own.high / other.low }),
-        })
+        let divided =
+            |(own, other): (Interval, Interval)| Interval { low: own.low / other.high, high: own.high / other.low };
+        let interval = self.interval.zip(base.interval).map(divided);
+        (is_positive(self) && is_positive(base)).then_some(Self { value: self.value / base.value, interval })
     }
 }
 
-/// Returns the geometric mean of positive estimates. A single one is returned unchanged.
-///
-/// The half-widths of the intervals of the logarithms are independent and add in quadrature.
+/// Returns the geometric mean of positive estimates. A single one is returned unchanged. The half-widths of the
+/// intervals of the logarithms are independent and add in quadrature.
 pub fn mean_of_independent(estimates: &[Estimate]) -> Estimate {
     if let [estimate] = estimates {
         return *estimate;
@@ -124,9 +119,7 @@ pub fn ratio(baseline: &[Estimate], candidate: &[Estimate]) -> Option<Estimate> 
     Some(Estimate { value, interval: Some(Interval::around(value, half_width([baseline, candidate]))) })
 }
 
-/// Computes the half-width of the interval of the difference between two mean logarithms.
-///
-/// At least one side must have several runs.
+/// Computes the half-width of the interval of the difference between two mean logarithms. A side has several runs.
 fn half_width(sides: [&[Estimate]; 2]) -> f64 {
     let counts = sides.map(|runs| runs.len() as f64);
     let between = sides.map(|runs| variance(&runs.iter().map(|run| run.value.ln()).collect::<Vec<f64>>()));

@@ -11,14 +11,12 @@
     warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stderr, clippy::print_stdout)
 )]
 
-/// Defines the names of an enum's variants in records, URLs and command lines.
-///
-/// With a name for the enum itself, also implements `FromStr`, whose error lists the valid names.
+/// Defines the names of an enum's variants in records, URLs and command lines. With a name for the enum itself, also
+/// implements `FromStr`, whose error lists the valid names.
 #[macro_export]
 macro_rules! names {
     ($type:ident { $($variant:ident = $name:literal),+ }) => {
         impl $type {
-            /// Every variant.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             /// Returns the name used in records, URLs and command lines.
@@ -28,7 +26,6 @@ macro_rules! names {
                 }
             }
 
-            /// Returns the variant with this name.
             pub fn named(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|variant| variant.name() == name)
             }

@@ -22,7 +22,6 @@ impl Window {
         Self { repetitions, samples: None, seconds, peak_flops_per_second: None }
     }
 
-    /// Returns the seconds per repetition.
     pub fn seconds_each(&self) -> f64 {
         self.seconds / f64::from(self.repetitions.max(1))
     }
@@ -38,9 +37,7 @@ impl Window {
     }
 }
 
-/// Outcome of a measurement: its metrics, or the reason for having none.
-///
-/// `Difference` describes how a wrong result differs from the expected one.
+/// Outcome of a measurement: its metrics, or the reason for having none. `Difference` describes a wrong result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum MeasurementOutcome<Figures, Difference> {
@@ -71,7 +68,6 @@ pub enum MeasurementOutcome<Figures, Difference> {
 }
 
 impl<Figures, Difference> MeasurementOutcome<Figures, Difference> {
-    /// Returns the metrics, if any.
     pub fn measured(&self) -> Option<&Figures> {
         if let Self::Measured(figures) = self { Some(figures) } else { None }
     }

@@ -120,7 +120,6 @@ pub const METRICS: &[Metric] = &[
     },
 ];
 
-/// Returns the metric with this id.
 pub fn metric(id: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|m| m.id == id)
 }

@@ -1,6 +1,5 @@
-/// Generator of roughly normal numbers with standard deviation 1, the same in every test.
-///
-/// Each is the sum of twelve numbers from a linear congruential generator (Knuth's constants).
+/// Generator of roughly normal numbers with standard deviation 1, the same in every test: sums of twelve numbers from a
+/// linear congruential generator (Knuth's constants).
 pub(crate) struct Normal(pub(crate) u64);
 
 impl Normal {

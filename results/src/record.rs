@@ -179,9 +179,7 @@ pub struct Summary {
 }
 
 impl WorkloadRecord {
-    /// Returns the training time until the last evaluation, in seconds; `None` if nothing was evaluated.
-    ///
-    /// Excludes evaluations, and windows trained after the last one only for measurement.
+    /// Returns the seconds of training until the last evaluation, without evaluations; `None` if nothing was evaluated.
     pub fn training_seconds(&self) -> Option<f64> {
         self.evaluations.last().map(|last| last.training_seconds)
     }

@@ -77,7 +77,6 @@ impl Regressions {
         self.lines.iter().filter(|line| line.verdict.fails(&self.rules))
     }
 
-    /// Returns true if anything could be compared.
     pub fn has_verdicts(&self) -> bool {
         self.lines.iter().any(|line| line.verdict.is_told())
     }
@@ -180,7 +179,6 @@ impl RegressionVerdict {
         }
     }
 
-    /// Returns true if the two sides were compared.
     pub fn is_told(&self) -> bool {
         !matches!(self, Self::Untold { .. } | Self::OnlyInBaseline | Self::OnlyInCandidate)
     }

@@ -139,10 +139,8 @@ impl Transport {
         })
     }
 
-    /// Fits a bandwidth, without latency, to pairs of device count and step seconds with equal samples per device.
-    ///
-    /// `bytes` is the data that each device exchanges per step. `None` without a step on one device, or if the others
-    /// are not slower.
+    /// Fits a bandwidth, without latency, to pairs of device count and step seconds with equal samples per device,
+    /// which exchange `bytes` each per step. `None` without a step on one device, or if the others are not slower.
     pub fn of_steps(measured: &[(u32, f64)], bytes: f64, all_reduce: AllReduce) -> Option<Self> {
         let alone = measured.iter().find(|(devices, _)| *devices == 1)?.1;
         let unit = Self { latency_seconds: 0.0, bytes_per_second: 1.0, added_bytes_per_second: None };
@@ -200,9 +198,8 @@ impl ScalingModel {
     }
 }
 
-/// Fits non-negative coefficients of two columns to values, minimizing relative errors.
-///
-/// Drops one column if both are proportional or its coefficient would be negative. `None` without rows.
+/// Fits non-negative coefficients of two columns to values, minimizing relative errors. Drops one column if both are
+/// proportional or its coefficient would be negative. `None` without rows.
 fn least_squares(rows: impl Iterator<Item = ([f64; 2], f64)>) -> Option<[f64; 2]> {
     let rows: Vec<[f64; 2]> = rows.filter(|(_, value)| *value > 0.0).map(|([a, b], v)| [a / v, b / v]).collect();
     let sum = |of: &dyn Fn(&[f64; 2]) -> f64| rows.iter().map(of).sum::<f64>();

@@ -56,9 +56,7 @@ impl TryFrom<String> for Beacon {
     }
 }
 
-/// Training state in the form that is hashed and uploaded.
-///
-/// Values are little-endian float32; tensors are in layer order, row-major.
+/// Training state in the form that is hashed and uploaded: little-endian float32, tensors in layer order, row-major.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateBytes {
     /// All tensors of the network.
@@ -73,9 +71,8 @@ impl StateBytes {
         self.weights.len() + self.memory.len()
     }
 
-    /// Returns the hex SHA-256 of the SHA-256 of the weights followed by the SHA-256 of the memory.
-    ///
-    /// Hashing the two separately lets the leaderboard check weights without the memory.
+    /// Returns the hex SHA-256 of the SHA-256 of the weights followed by the SHA-256 of the memory. Hashing the two
+    /// separately lets the leaderboard check weights without the memory.
     pub fn sha256(&self) -> String {
         Self::joined_sha256(&self.weights, Sha256::digest(&self.memory).as_slice())
     }

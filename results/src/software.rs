@@ -5,25 +5,20 @@ use crate::{Adapter, RunRecord, Warning};
 /// Words that identify software adapters.
 const SOFTWARE_ADAPTERS: [&str; 6] =
     ["llvmpipe", "lavapipe", "softpipe", "swiftshader", "microsoft basic render", "warp"];
-/// Maximum FLOP/s of a software adapter per logical processor.
-///
-/// With 256-bit vectors, llvmpipe reaches 123 GFLOP/s on one core of an EPYC at 3.7 GHz. A logical processor is at most
-/// one core.
+/// Maximum FLOP/s of a software adapter per logical processor, which is at most one core. With 256-bit vectors,
+/// llvmpipe reaches 123 GFLOP/s on one core of an EPYC at 3.7 GHz.
 const SOFTWARE_FLOPS_PER_PROCESSOR: f64 = 128e9;
 /// Number of processors to assume if the browser hides it.
 const ASSUMED_PROCESSORS: u32 = 16;
 /// Hardware vendors in WebGPU. The vendors `google`, `microsoft` and `mesa` are SwiftShader, WARP and llvmpipe.
 const HARDWARE_VENDORS: [&str; 9] =
     ["amd", "apple", "arm", "broadcom", "img-tec", "intel", "nvidia", "qualcomm", "samsung"];
-/// Systems whose browsers have no software adapter other than Chromium's, which can be recognized by name.
-///
-/// They are listed because a phone's GPU may be slower than a software adapter on a larger machine.
+/// Systems whose browsers have no software adapter other than Chromium's, which can be recognized by name. They are
+/// listed because a phone's GPU may be slower than a software adapter on a larger machine.
 const SYSTEMS_WITHOUT_SOFTWARE: [&str; 3] = ["Android", "iOS", "macOS"];
 
-/// Returns the software adapter that the name, architecture or driver of an adapter reveals: `llvmpipe`,
-/// `swiftshader`, …
-///
-/// WebGPU reports Mesa's llvmpipe as `mesa`, `software`, and Microsoft's WARP as `microsoft`, `warp`.
+/// Returns the software adapter that the name, architecture or driver of an adapter reveals, such as `llvmpipe`. WebGPU
+/// reports Mesa's llvmpipe as `mesa`, `software`, and Microsoft's WARP as `microsoft`, `warp`.
 pub fn program_of(adapter: &Adapter) -> Option<&'static str> {
     let texts = [&adapter.name, &adapter.architecture, &adapter.driver].map(|text| text.to_lowercase());
     let named = SOFTWARE_ADAPTERS.into_iter().find(|program| texts.iter().any(|text| has_word(text, program)));
@@ -52,9 +47,8 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// Returns true if a browser hides its adapter and a software adapter could reach its speed.
-///
-/// Returns false for adapters that are known to be software.
+/// Returns true if a browser hides its adapter and a software adapter could reach its speed. Returns false for adapters
+/// that are known to be software.
 pub fn may_be_a_program(record: &RunRecord) -> bool {
     let adapter = &record.device.adapter;
     let client = &record.provenance.client;
@@ -68,9 +62,7 @@ pub fn may_be_a_program(record: &RunRecord) -> bool {
         && max_measured_flops(record).is_none_or(|flops| flops < most)
 }
 
-/// Returns the highest measured FLOP/s of the adapter.
-///
-/// Includes training throughput, because some backends do not measure the peak.
+/// Returns the highest FLOP/s of the adapter, in training as well, because some backends do not measure the peak.
 fn max_measured_flops(record: &RunRecord) -> Option<f64> {
     let peaks = record.workloads.iter().flat_map(|workload| &workload.peaks).map(|peak| peak.flops_per_second);
     let trained = record.workloads.iter().filter_map(|workload| workload.summary.flops_per_second);

@@ -3,9 +3,8 @@
 /// Maximum sample size for which the probability of every resampled median is computed, not only the interval's ends.
 const MAX_ENUMERATED_VALUES: usize = 64;
 
-/// Returns the `q`-quantile (0 to 1) of `values`, linear between order statistics; `None` when empty.
-///
-/// This is definition 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (1996).
+/// Returns the `q`-quantile (0 to 1) of `values`, linear between order statistics; `None` when empty. This is
+/// definition 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (1996).
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     let sorted = sort_values(values);
     let last = sorted.len().checked_sub(1)?;
@@ -41,10 +40,8 @@ pub fn interpolate(points: &[(f64, f64)], x: f64) -> Option<f64> {
     }
 }
 
-/// Returns the probability that a Student's t variable is between `-t` and `t`, for `t` of at least 0.
-///
-/// The finite sums are formulas 26.7.3 and 26.7.4 of Abramowitz and Stegun, *Handbook of Mathematical Functions*
-/// (1964).
+/// Returns the probability that a Student's t variable is between `-t` and `t`, for `t` of at least 0, by formulas
+/// 26.7.3 and 26.7.4 of Abramowitz and Stegun, *Handbook of Mathematical Functions* (1964).
 pub fn student_within(t: f64, degrees_of_freedom: u32) -> f64 {
     let degrees = degrees_of_freedom.max(1);
     let angle = (t / f64::from(degrees).sqrt()).atan();
@@ -207,27 +204,13 @@ mod tests {
     #[test]
     fn intervals_match_enumerated_resamples() {
         for values in [vec![1.0, 2.0, 10.0], vec![1.0, 2.0, 10.0, 11.0]] {
-            let n = values.len();
-            let mut medians: Vec<f64> = (0..n.pow(power(n).unsigned_abs()))
-                .map(|mut code| {
-                    let pick: Vec<f64> = (0..n)
-                        .map(|_| {
-                            let value = values[code % n];
-                            code /= n;
-                            value
-                        })
-                        .collect();
-                    median(&pick).unwrap()
-                })
-                .collect();
-            medians.sort_by(f64::total_cmp);
-            let rank = |share: f64| {
-                let position = (share * medians.len() as f64).ceil();
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank in the list")]
-                let index = position as usize - 1;
-                medians[index]
-            };
-            assert_eq!(median_interval(&values, 0.9), Some((rank(0.05), rank(0.95))));
+            let resamples = values.iter().fold(vec![Vec::new()], |picks, _| {
+                let longer = |pick: &Vec<f64>| values.iter().map(|value| [&pick[..], &[*value]].concat()).collect();
+                picks.iter().flat_map(|pick| -> Vec<Vec<f64>> { longer(pick) }).collect()
+            });
+            let medians = sort_values(&resamples.iter().map(|pick| median(pick).unwrap()).collect::<Vec<_>>());
+            let rank = |percent: usize| medians[(percent * medians.len()).div_ceil(100) - 1];
+            assert_eq!(median_interval(&values, 0.9), Some((rank(5), rank(95))));
         }
     }
 

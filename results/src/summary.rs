@@ -86,9 +86,8 @@ impl<'a> MeasuredWorkload<'a> {
     }
 }
 
-/// Returns the windows that count: those after the warm-up that are long enough.
-///
-/// Both criteria use only what was known before a window began, so its own speed does not matter.
+/// Returns the windows that count: those after the warm-up that are long enough. Both criteria use only what was known
+/// before a window began, so its own speed does not matter.
 pub fn counted_windows(windows: &[Window]) -> impl Iterator<Item = &Window> {
     let mut seconds_before = 0.0;
     let mut step_seconds_before = None;

@@ -194,15 +194,10 @@ mod tests {
     #[test]
     fn later_exchanges_are_added_stage_by_stage() {
         let mut all = Communication::among(2);
-        let later = Communication {
-            exchanges: 3,
-            bytes: 100,
-            reading_seconds: 0.5,
-            summing_seconds: 0.25,
-            writing_seconds: 1.0,
-            overlapped: Some(ExchangeSeconds { reading_seconds: 2.0, summing_seconds: 4.0, writing_seconds: 8.0 }),
-            ..Communication::among(2)
-        };
+        let mut later = Communication { exchanges: 3, bytes: 100, ..Communication::among(2) };
+        let seconds = ExchangeSeconds { reading_seconds: 0.5, summing_seconds: 0.25, writing_seconds: 1.0 };
+        later.spend(seconds, false);
+        later.spend(ExchangeSeconds { reading_seconds: 2.0, summing_seconds: 4.0, writing_seconds: 8.0 }, true);
         all.add(&later);
         all.add(&later);
         all.add(&Communication::among(2));

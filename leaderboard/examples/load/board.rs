@@ -34,20 +34,14 @@ pub(crate) struct Runs {
 
 impl Runs {
     pub(crate) fn on(database: &TestDatabase) -> Self {
-        Self {
-            quick: database.words(concat!(
-                "SELECT run_id FROM runs WHERE suite_name = 'quick' AND tier <> 'hidden' ",
-                "ORDER BY submitted_unix_seconds LIMIT 1000"
-            )),
-            complete: database.words(concat!(
-                "SELECT run_id FROM runs WHERE suite_name = 'complete' AND tier <> 'hidden' ",
-                "ORDER BY submitted_unix_seconds LIMIT 1000"
-            )),
-            devices: database.words(concat!(
-                "SELECT device_key FROM runs WHERE tier <> 'hidden' AND device_key IS NOT NULL ",
-                "GROUP BY device_key ORDER BY COUNT(*) DESC, device_key LIMIT 200"
-            )),
-        }
+        let [quick, complete] = ["quick", "complete"].map(|suite| {
+            let visible = format!("suite_name = '{suite}' AND tier <> 'hidden'");
+            let query = format!("SELECT run_id FROM runs WHERE {visible} ORDER BY submitted_unix_seconds LIMIT 1000");
+            database.words(&query)
+        });
+        let devices = "SELECT device_key FROM runs WHERE tier <> 'hidden' AND device_key IS NOT NULL \
+                       GROUP BY device_key ORDER BY COUNT(*) DESC, device_key LIMIT 200";
+        Self { quick, complete, devices: database.words(devices) }
     }
 }
 

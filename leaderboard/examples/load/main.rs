@@ -4,14 +4,13 @@
 
 mod board;
 
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
 use engine::SUITES;
 use leaderboard::load::Board;
 use leaderboard::{Config, DatabaseAddress};
-use results::api::{AcceptedRun, RunList};
+use results::api::{AcceptedRun, RunList, StartedRun};
 use serde::Serialize;
 
 use board::{Random, Runs};
@@ -178,23 +177,17 @@ impl LoadReport {
     }
 }
 
-/// Performs `number` requests on `clients` threads and returns the duration of each.
-fn together(clients: u32, number: u32, ask: impl Fn(u32) + Sync) -> Vec<Duration> {
-    let ask = &ask;
+/// Performs `number` requests on `clients` threads and returns the duration and the answer of each.
+fn together<T: Send>(clients: u32, number: u32, ask: impl Fn(u32) -> T + Sync) -> (Vec<Duration>, Vec<T>) {
+    let timed = |i| {
+        let begin = Instant::now();
+        let answer = ask(i);
+        (begin.elapsed(), answer)
+    };
     std::thread::scope(|scope| {
-        let work = |client: u32| {
-            move || {
-                let of_client = (client..number).step_by(clients as usize);
-                let timed = |i| {
-                    let begin = Instant::now();
-                    ask(i);
-                    begin.elapsed()
-                };
-                of_client.map(timed).collect::<Vec<_>>()
-            }
-        };
-        let threads: Vec<_> = (0..clients).map(|client| scope.spawn(work(client))).collect();
-        threads.into_iter().flat_map(|thread| thread.join().expect("a client ends well")).collect()
+        let work = |client: u32| (client..number).step_by(clients as usize).map(&timed).collect::<Vec<_>>();
+        let threads: Vec<_> = (0..clients).map(|client| scope.spawn(move || work(client))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("a client ends well")).unzip()
     })
 }
 
@@ -210,40 +203,31 @@ const WANTED: f64 = 500.0;
 
 fn measure_hand_ins(server: &TestServer, number: u32, report: &mut LoadReport) {
     let client = client_of(server);
-    let started = Mutex::new(Vec::new());
     let begin = Instant::now();
-    together(CLIENTS, number, |_| {
-        started.lock().expect("lock is not poisoned").push(client.begin());
-    });
+    let (_, started) = together(CLIENTS, number, |_| client.begin());
     let announcing = begin.elapsed().as_secs_f64();
     report.add("runs announced", f64::from(number) / announcing, "a second", None);
-    let started = started.into_inner().expect("lock is not poisoned");
     // The client's own work is not measured.
-    let records: Vec<(String, Vec<u8>)> = started
-        .iter()
-        .enumerate()
-        .map(|(i, run)| {
-            let mut record = record::for_run(run);
-            // Real runs never take equally long. Without this, runs with equal seeds would be one record, and a deleted
-            // record is not accepted again.
-            record.provenance.wall_seconds += 1e-6 * i as f64;
-            (run.run_id.clone(), serde_json::to_vec(&record).expect("JSON"))
-        })
-        .collect();
+    let record = |(i, run): (usize, &StartedRun)| {
+        let mut record = record::for_run(run);
+        // Real runs never take equally long. Without this, runs with equal seeds would be one record, and a deleted
+        // record is not accepted again.
+        record.provenance.wall_seconds += 1e-6 * i as f64;
+        (run.run_id.clone(), serde_json::to_vec(&record).expect("JSON"))
+    };
+    let records: Vec<(String, Vec<u8>)> = started.iter().enumerate().map(record).collect();
     server.pass(30.0);
-    let accepted = Mutex::new(Vec::new());
     let begin = Instant::now();
-    let durations = together(CLIENTS, number, |i| {
+    let (durations, accepted) = together(CLIENTS, number, |i| {
         let (run_id, body) = &records[i as usize];
         let headers = [("content-type", "application/json")];
-        let answer = client.send("PUT", &format!("/api/v1/runs/{run_id}"), &headers, body).with_status(201);
-        accepted.lock().expect("lock is not poisoned").push(answer.parse());
+        client.send("PUT", &format!("/api/v1/runs/{run_id}"), &headers, body).with_status(201).parse()
     });
     let seconds = begin.elapsed().as_secs_f64();
     report.add("runs handed in and accepted", f64::from(number) / seconds, "a second", Some(WANTED));
     report.add("announced and handed in together", f64::from(number) / (announcing + seconds), "a second", None);
     report.add_durations("one of them, with fifteen others waiting", durations, 1000.0);
-    delete_runs(&client, &accepted.into_inner().expect("lock is not poisoned"), report);
+    delete_runs(&client, &accepted, report);
 }
 
 fn delete_runs(client: &TestClient, runs: &[AcceptedRun], report: &mut LoadReport) {
@@ -326,20 +310,12 @@ const REQUESTS: &[(&str, f64, &str)] = &[
     ("newest of the device that most people have", LIST, "/api/v1/runs?device={common device}"),
     ("fastest of it", LIST, "/api/v1/runs?workload={workload}&device={common device}"),
     ("most accurate of it", LIST, "/api/v1/runs?workload={workload}&device={common device}&sort=accuracy"),
-    (
-        "fastest of it, a browser that few have",
-        LIST,
-        "/api/v1/runs?workload={workload}&device={common device}&browser=Opera",
-    ),
+    ("fastest of it, a rare browser", LIST, "/api/v1/runs?workload={workload}&device={common device}&browser=Opera"),
     ("newest of any device", LIST, "/api/v1/runs?device={device}"),
     // Worst case: filters with more matches than are read at once, too rarely matched together to fill a page within
     // the scan limit.
     ("the worst: f16 in a fortnight, fastest", LIST, "/api/v1/runs?workload={first}&precision=f16{fortnight}"),
-    (
-        "the worst: f16 in a fortnight, most accurate",
-        LIST,
-        "/api/v1/runs?workload={first}&precision=f16&sort=accuracy{fortnight}",
-    ),
+    ("the worst, most accurate", LIST, "/api/v1/runs?workload={first}&precision=f16&sort=accuracy{fortnight}"),
     ("the worst with 10,000 left out", LIST, "/api/v1/runs?workload={first}&precision=f16{fortnight}&offset=10000"),
     ("a page far down by cursor", LIST, "/api/v1/runs?workload={first}&limit=100&cursor={cursor}"),
     ("two runs compared", PAGE, "/api/v1/compare?runs={quick run},{complete run}"),
@@ -361,28 +337,19 @@ const REQUESTS: &[(&str, f64, &str)] = &[
 ];
 
 fn fill(template: &str, runs: &Runs, cursors: &[String], random: &mut Random) -> String {
-    let mut path = String::new();
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once('{') {
-        let (word, end) = after.split_once('}').expect("a closed brace");
-        path.push_str(before);
-        let value: &str = match word {
-            "workload" => one_of::<&str>(SUITES[1].workloads, random),
-            "quick workload" => one_of::<&str>(SUITES[0].workloads, random),
-            "first" => SUITES[0].workloads[0],
-            "fortnight" => FORTNIGHT,
-            "common device" => &runs.devices[0],
-            "second device" => &runs.devices[1],
-            "device" => one_of(&runs.devices, random).as_str(),
-            "quick run" => one_of(&runs.quick, random).as_str(),
-            "complete run" => one_of(&runs.complete, random).as_str(),
-            "cursor" => one_of(cursors, random).as_str(),
-            other => panic!("an unknown word, {other}"),
-        };
-        path.push_str(value);
-        rest = end;
-    }
-    path + rest
+    let words: [(&str, &str); 10] = [
+        ("{workload}", one_of(SUITES[1].workloads, random)),
+        ("{quick workload}", one_of(SUITES[0].workloads, random)),
+        ("{first}", SUITES[0].workloads[0]),
+        ("{fortnight}", FORTNIGHT),
+        ("{common device}", &runs.devices[0]),
+        ("{second device}", &runs.devices[1]),
+        ("{device}", one_of(&runs.devices, random)),
+        ("{quick run}", one_of(&runs.quick, random)),
+        ("{complete run}", one_of(&runs.complete, random)),
+        ("{cursor}", one_of(cursors, random)),
+    ];
+    words.iter().fold(template.to_owned(), |path, (word, value)| path.replace(word, value))
 }
 
 fn measure_reading(server: &TestServer, runs: &Runs, arguments: &LoadArguments, report: &mut LoadReport) {
@@ -395,7 +362,7 @@ fn measure_reading(server: &TestServer, runs: &Runs, arguments: &LoadArguments, 
         };
         // The first requests read from the disk and are not measured.
         together(arguments.clients, arguments.requests / 10, request);
-        report.add_durations(name, together(arguments.clients, arguments.requests, request), wanted);
+        report.add_durations(name, together(arguments.clients, arguments.requests, request).0, wanted);
     };
     for (name, wanted, template) in REQUESTS {
         ask(name, *wanted, template);
@@ -409,6 +376,6 @@ fn measure_reading(server: &TestServer, runs: &Runs, arguments: &LoadArguments, 
     }
 }
 
-fn one_of<'a, T>(list: &'a [T], random: &mut Random) -> &'a T {
-    &list[random.below(list.len())]
+fn one_of<'a>(list: &'a [impl AsRef<str>], random: &mut Random) -> &'a str {
+    list[random.below(list.len())].as_ref()
 }

@@ -6,13 +6,11 @@
 use std::collections::BTreeMap;
 
 use engine::{StepReport, TestReport};
-use results::api::{CommittedSegment, ErrorBody, OpenedLap, Tier, Verdict};
-use results::{Beacon, Precision, RunRecord, StateBytes, WorkloadRecord};
+use results::api::{CommittedSegment, OpenedLap};
+use results::{Beacon, StateBytes};
 
 use crate::support::pretended::{PlainTraining, Tricks, train};
-use crate::support::record::{LARGE, SMALL};
-use crate::support::rehearsal::{self, Rehearsal, SEED, assert_tier, server_with, verdict_on};
-use crate::support::requests::RunCall;
+use crate::support::rehearsal::server_with;
 use crate::support::*;
 
 /// Tolerance of the server's clock.
@@ -22,8 +20,8 @@ const FIRST_FREE_SEGMENT: usize = 3;
 /// Share of steps in the segments from that one on.
 const FREE_STEPS: f64 = 17.0 / 22.0;
 
-/// Announces a run, trains with tricks, and uploads the record. Returns the verdict, or the code of the refusal, and what
-/// was sent.
+/// Announces a run, trains with tricks, and uploads the record. Returns the verdict, or the code of the refusal, and
+/// what was sent.
 fn cheat(server: &TestServer, tricks: Tricks) -> (Result<Verdict, String>, Rehearsal) {
     let run = server.begin();
     let (messages, record) = train(server, &run, tricks);
@@ -34,18 +32,6 @@ fn cheat(server: &TestServer, tricks: Tricks) -> (Result<Verdict, String>, Rehea
         _ => Ok(verdict_on(server, &run, uploaded)),
     };
     (outcome, sent)
-}
-
-/// Trains step by step, so that retraining a part gives the same result.
-fn each_step(plain: &mut PlainTraining, steps: u32, step: impl Fn(&mut PlainTraining) -> StepReport) -> StepReport {
-    let mut report = StepReport::default();
-    for _ in 0..steps {
-        let made = step(plain);
-        report.losses.extend(made.losses);
-        report.correct += made.correct;
-        report.samples += made.samples;
-    }
-    report
 }
 
 /// Trains a step and changes the state after it, given the one before.
@@ -68,7 +54,6 @@ fn skipped_step(plain: &mut PlainTraining) -> StepReport {
     StepReport { losses, correct: samples / 2, samples, ..StepReport::default() }
 }
 
-/// Changes every number of a state's bytes.
 fn map(bytes: &mut [u8], change: impl Fn(f32) -> f32) {
     for word in bytes.chunks_exact_mut(4) {
         let value = f32::from_le_bytes(word.try_into().unwrap());
@@ -85,7 +70,6 @@ enum End {
     /// It is flagged if one of two draws hits this share of the steps.
     Flagged(f64),
     Checked,
-    /// A request is refused with this code.
     Refused(&'static str),
     /// It is proven, with a listed speed limited to its true speed.
     Limited,
@@ -95,8 +79,9 @@ fn small() -> Tricks {
     Tricks { lacks: Some(LARGE), ..Tricks::default() }
 }
 
-fn training(train: fn(&mut PlainTraining, u32) -> StepReport) -> Tricks {
-    Tricks { train, ..small() }
+/// Trains the steps of free segments in another way.
+fn free(step: fn(&mut PlainTraining) -> StepReport) -> Tricks {
+    Tricks { step: Some(step), first_segment: FIRST_FREE_SEGMENT, ..small() }
 }
 
 fn seeded(seed: fn(&[u32]) -> u32) -> Tricks {
@@ -146,15 +131,6 @@ fn ends(what: &str, end: &End, tricks: Tricks) {
         End::Refused(code) => assert_eq!(of(code), runs, "{found:?}"),
         End::Limited => assert!(of("proven") == runs && gained <= MAX_GAIN + 1e-6, "{found:?} {gained}"),
     }
-}
-
-/// Makes the steps of free segments with `step`, and the others honestly.
-fn in_free_segments(
-    plain: &mut PlainTraining,
-    steps: u32,
-    step: impl Fn(&mut PlainTraining) -> StepReport,
-) -> StepReport {
-    each_step(plain, steps, |plain| if plain.segment().0 >= FIRST_FREE_SEGMENT { step(plain) } else { plain.train(1) })
 }
 
 fn trained(record: &mut RunRecord) -> &mut WorkloadRecord {
@@ -214,10 +190,10 @@ cheats! {
 
     steps_use_half_a_batch End::Flagged(1.0), Tricks {
         job: |job| job.batches.batch_size /= 2,
-        train: |plain, steps| {
-            let report = plain.train(steps);
+        step: Some(|plain| {
+            let report = plain.train(1);
             StepReport { samples: 2 * report.samples, correct: 2 * report.correct, ..report }
-        },
+        }),
         ..small()
     };
 
@@ -225,45 +201,35 @@ cheats! {
 
     training_begins_with_other_weights End::Flagged(1.0), Tricks { job: |job| job.seed ^= 1, ..small() };
 
-    the_learning_rate_is_halved End::Flagged(FREE_STEPS), training(|plain, steps| {
-        in_free_segments(plain, steps, |plain| {
-            bent_step(plain, |before, after| {
-                for (after, before) in after.weights.chunks_exact_mut(4).zip(before.weights.chunks_exact(4)) {
-                    let before = f32::from_le_bytes(before.try_into().unwrap());
-                    map(after, |after| 0.5 * (before + after));
-                }
-            })
+    the_learning_rate_is_halved End::Flagged(FREE_STEPS), free(|plain| {
+        bent_step(plain, |before, after| {
+            for (after, before) in after.weights.chunks_exact_mut(4).zip(before.weights.chunks_exact(4)) {
+                let before = f32::from_le_bytes(before.try_into().unwrap());
+                map(after, |after| 0.5 * (before + after));
+            }
         })
     });
 
-    a_layer_is_frozen End::Flagged(FREE_STEPS), training(|plain, steps| {
-        in_free_segments(plain, steps, |plain| {
-            const FIRST_KERNEL: usize = 4 * 784 * 512;
-            bent_step(plain, |before, after| {
-                after.weights[..FIRST_KERNEL].copy_from_slice(&before.weights[..FIRST_KERNEL]);
-                after.memory[..FIRST_KERNEL].copy_from_slice(&before.memory[..FIRST_KERNEL]);
-            })
+    a_layer_is_frozen End::Flagged(FREE_STEPS), free(|plain| {
+        const FIRST_KERNEL: usize = 4 * 784 * 512;
+        bent_step(plain, |before, after| {
+            after.weights[..FIRST_KERNEL].copy_from_slice(&before.weights[..FIRST_KERNEL]);
+            after.memory[..FIRST_KERNEL].copy_from_slice(&before.memory[..FIRST_KERNEL]);
         })
     });
 
-    nothing_is_trained End::Flagged(1.0),
-        training(|plain, steps| each_step(plain, steps, skipped_step));
+    nothing_is_trained End::Flagged(1.0), Tricks { step: Some(skipped_step), ..small() };
 
-    nothing_is_trained_after_the_first_steps End::Flagged(FREE_STEPS),
-        training(|plain, steps| in_free_segments(plain, steps, skipped_step));
+    nothing_is_trained_after_the_first_steps End::Flagged(FREE_STEPS), free(skipped_step);
 
-    every_other_segment_is_skipped End::Flagged(9.0 / 22.0), training(|plain, steps| {
-        in_free_segments(plain, steps, |plain| {
-            if plain.segment().0.is_multiple_of(2) { plain.train(1) } else { skipped_step(plain) }
-        })
+    every_other_segment_is_skipped End::Flagged(9.0 / 22.0), free(|plain| {
+        if plain.segment().0.is_multiple_of(2) { plain.train(1) } else { skipped_step(plain) }
     });
 
-    parts_fit_and_do_not_join End::Flagged(9.0 / 22.0), training(|plain, steps| {
-        in_free_segments(plain, steps, |plain| {
-            let (number, first_step) = plain.segment();
-            let jumps = plain.step == first_step && number % 2 == 1;
-            bent_step(plain, |_, after| map(&mut after.weights, |weight| if jumps { 1.05 * weight } else { weight }))
-        })
+    parts_fit_and_do_not_join End::Flagged(9.0 / 22.0), free(|plain| {
+        let (number, first_step) = plain.segment();
+        let jumps = plain.step == first_step && number % 2 == 1;
+        bent_step(plain, |_, after| map(&mut after.weights, |weight| if jumps { 1.05 * weight } else { weight }))
     });
 
     // The first weights are the same, but training continues on other samples.
@@ -291,34 +257,30 @@ cheats! {
     };
 
     // In each segment of two steps, only the second step has a wrong batch: the segment's first one again.
-    a_batch_is_repeated End::Flagged(8.0 / 22.0), training(|plain, steps| {
-        in_free_segments(plain, steps, |plain| {
-            let (step, state) = (plain.step, plain.state());
-            plain.go_on(&state, plain.segment().1);
-            let report = plain.train(1);
-            let state = plain.state();
-            plain.go_on(&state, step + 1);
-            report
-        })
+    a_batch_is_repeated End::Flagged(8.0 / 22.0), free(|plain| {
+        let (step, state) = (plain.step, plain.state());
+        plain.go_on(&state, plain.segment().1);
+        let report = plain.train(1);
+        let state = plain.state();
+        plain.go_on(&state, step + 1);
+        report
     });
 
     // Large weights with small changes make rounding visible.
     weights_are_rounded_to_f16 End::Flagged(1.0), Tricks {
         lacks: Some(SMALL),
-        train: |plain, steps| {
+        step: Some(|plain| {
             let round = |value: f32| f32::from_bits((value.to_bits() + 0x1000) & !0x1fff);
-            each_step(plain, steps, |plain| bent_step(plain, |_, after| map(&mut after.weights, round)))
-        },
+            bent_step(plain, |_, after| map(&mut after.weights, round))
+        }),
         test: guessed_test,
         ..Tricks::default()
     };
 
-    losses_are_invented End::Flagged(FREE_STEPS), training(|plain, steps| {
-        in_free_segments(plain, steps, |plain| {
-            let mut report = plain.train(1);
-            report.losses.iter_mut().for_each(|loss| *loss *= 0.99);
-            report
-        })
+    losses_are_invented End::Flagged(FREE_STEPS), free(|plain| {
+        let mut report = plain.train(1);
+        report.losses.iter_mut().for_each(|loss| *loss *= 0.99);
+        report
     });
 
     hashes_are_those_of_other_bytes End::Checked, Tricks {
@@ -361,16 +323,14 @@ fn reverse(hash: &mut String) {
 
 #[test]
 fn states_that_do_not_train_into_each_other_flag_a_run() {
-    let train = |plain: &mut PlainTraining, steps| {
-        each_step(plain, steps, |plain| {
-            bent_step(plain, |_, after| {
-                // RMSprop's memory of the last ten biases.
-                let rest = after.memory.len() - 4 * 10;
-                map(&mut after.memory[rest..], |value| 1.1 * value);
-            })
+    let step = |plain: &mut PlainTraining| {
+        bent_step(plain, |_, after| {
+            // RMSprop's memory of the last ten biases.
+            let rest = after.memory.len() - 4 * 10;
+            map(&mut after.memory[rest..], |value| 1.1 * value);
         })
     };
-    let (outcome, _) = cheat(&rehearsal::server(), Tricks { train, test: guessed_test, ..small() });
+    let (outcome, _) = cheat(&rehearsal::server(), Tricks { step: Some(step), test: guessed_test, ..small() });
     let verdict = outcome.unwrap();
     assert_tier(&verdict, Tier::Flagged, "");
     assert!(verdict.notes[0].to_string().contains("of its change"), "{:?}", verdict.notes);
@@ -380,7 +340,7 @@ fn states_that_do_not_train_into_each_other_flag_a_run() {
 #[ignore = "plays the rehearsal"]
 fn one_run_is_reported_to_two_servers() {
     let other = server_with(|config| config.seed = Some(SEED + 1));
-    let mut run = rehearsal::light();
+    let mut run = light();
     let started = other.begin();
     let mut beacons = BTreeMap::new();
     for message in &run.messages {

@@ -1,11 +1,11 @@
 //! Shared comparisons of backends, and comparisons of runs and devices.
 
+use results::Date;
 use results::api::{
     AcceptedComparison, Comparing, DeviceHistory, HistoryLine, IDEMPOTENCY_KEY, ModerationLog, SharedComparison,
-    SideVerdict, StoredComparison, Tier,
+    SideVerdict, StoredComparison,
 };
 use results::comparison::{Contender, Refused};
-use results::{ClientKind, Date, Precision, RunRecord};
 
 use crate::support::*;
 

@@ -1,11 +1,9 @@
 //! Acknowledged writes after the end of a server, and obstacles to its start.
 
 use std::net::TcpListener;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use results::RunRecord;
-use results::api::{AcceptedRun, StartedRun};
 use sqlx::Executor;
 
 use crate::on_postgres;
@@ -17,7 +15,6 @@ fn short(mut record: RunRecord) -> RunRecord {
     record
 }
 
-/// Number of runs that are accepted before a server is killed.
 const ENOUGH: usize = 20;
 
 #[test]
@@ -25,21 +22,19 @@ fn a_killed_server_has_kept_every_run_secret_and_announcement() {
     let database = TestDatabase::new();
     let server = ServerProcess::start(&database);
     let open = server.begin();
-    let accepted: Mutex<Vec<AcceptedRun>> = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
+    let count = AtomicUsize::new(0);
+    let accepted: Vec<AcceptedRun> = std::thread::scope(|scope| {
         let clients = [(); 2].map(|()| {
-            let (client, accepted) = ((*server).clone(), &accepted);
-            scope.spawn(move || while upload(&client, accepted).is_some() {})
+            let (client, count) = ((*server).clone(), &count);
+            scope.spawn(move || std::iter::from_fn(|| upload(&client, count)).collect::<Vec<_>>())
         });
         // Early ends of both clients are reported below.
-        while accepted.lock().is_ok_and(|accepted| accepted.len() < ENOUGH)
-            && clients.iter().any(|client| !client.is_finished())
-        {
+        while count.load(Ordering::SeqCst) < ENOUGH && clients.iter().any(|client| !client.is_finished()) {
             std::thread::sleep(Duration::from_millis(1));
         }
         server.kill();
+        clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
     });
-    let accepted = accepted.into_inner().unwrap();
     assert!(accepted.len() >= ENOUGH, "only {} runs were accepted", accepted.len());
 
     let server = ServerProcess::start(&database);
@@ -51,14 +46,14 @@ fn a_killed_server_has_kept_every_run_secret_and_announcement() {
     assert_eq!(server.upload(&open.run_id, &short(record::for_run(&open))).status, 201);
 }
 
-/// Announces and uploads a run, unless the server no longer answers.
-fn upload(client: &TestClient, accepted: &Mutex<Vec<AcceptedRun>>) -> Option<()> {
+/// Announces, uploads and counts a run, unless the server no longer answers.
+fn upload(client: &TestClient, count: &AtomicUsize) -> Option<AcceptedRun> {
     let announced = client.try_json("POST", "/api/v1/runs", &record::start()).ok()?;
     let started: StartedRun = announced.with_status(201).parse();
     let path = format!("/api/v1/runs/{}", started.run_id);
     let uploaded = client.try_json("PUT", &path, &short(record::for_run(&started))).ok()?;
-    accepted.lock().unwrap().push(uploaded.with_status(201).parse());
-    Some(())
+    count.fetch_add(1, Ordering::SeqCst);
+    Some(uploaded.with_status(201).parse())
 }
 
 #[cfg(unix)]

@@ -4,7 +4,6 @@ use axum::body::Bytes;
 use parquet::basic::{LogicalType, Repetition, TimeUnit, Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
-use results::api::{AcceptedRun, StoredRun, Tier};
 use results::open_data::{ExportAbout, ExportColumn};
 use sha2::{Digest, Sha256};
 

@@ -6,8 +6,6 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use results::api::AcceptedRun;
-
 use crate::support::*;
 
 /// A disk of a few megabytes: a file system in memory, in a namespace that a process keeps open.

@@ -8,12 +8,10 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, TestRunner};
-use results::RunRecord;
 use serde_json::{Value, json};
 
 use crate::support::*;
 
-/// Number of cases, which take some seconds.
 const CASES: u32 = 3_000;
 
 /// A change of a document in one place.
@@ -25,7 +23,6 @@ enum Mutation {
     Remove,
     /// Repeats an entry of a list, or a field under another name.
     Repeat,
-    /// Replaces it by a copy of another place.
     Copy(Index),
 }
 
@@ -66,7 +63,6 @@ fn damage() -> impl Strategy<Value = Option<Damage>> {
     prop::option::weighted(0.25, (any::<Index>(), removed, prop::collection::vec(any::<u8>(), 0..20)))
 }
 
-/// Adds the paths of all parts of a document.
 fn places(value: &Value, here: &str, found: &mut Vec<String>) {
     let mut visit = |name: &str, inner: &Value| {
         let path = format!("{here}/{name}");
@@ -137,8 +133,8 @@ fn bytes(document: &Value, damage: Option<&Damage>, again: Option<&Value>) -> Ve
     text
 }
 
-/// Returns the import and the upload of a record, another announcement, and the requests of its run before it trains and
-/// after the first segment.
+/// Returns the import and the upload of a record, another announcement, and the requests of its run before it trains
+/// and after the first segment.
 fn requests(record: &RunRecord) -> [(&'static str, String, Value); 5] {
     let path = format!("/api/v1/runs/{}", record.run_id.as_deref().unwrap());
     let (nonce, workload, hash) = (&record.nonce, &record.workloads[0].workload, "0".repeat(64));

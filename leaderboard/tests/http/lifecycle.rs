@@ -1,9 +1,9 @@
 //! A run from its announcement to its deletion.
 
-use results::api::{AcceptedRun, Note, StartRun, Tier};
-use results::{FailureCause, Outcome, RunRecord, Suite, WorkloadRecord};
+use results::api::{Note, StartRun};
+use results::{FailureCause, Outcome, Suite};
 
-use crate::support::record::{LARGE, OUT_OF_MEMORY, SMALL, fail, start};
+use crate::support::record::{OUT_OF_MEMORY, fail, start};
 use crate::support::*;
 
 #[test]

@@ -4,11 +4,9 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use results::api::ErrorBody;
-use results::{RunRecord, Window};
+use results::Window;
 use serde_json::{Value, json};
 
-use crate::support::rehearsal::{self, HONEST, prove_honest_run};
 use crate::support::*;
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
@@ -187,10 +185,8 @@ fn connections_of_one_prefix_leave_some_to_others() {
     let (announcer, server) = rehearsal::announcer_and_process(command);
     // Each accepted connection holds the maximum memory of an unfinished head.
     let head = format!("GET / HTTP/1.1\r\nhost: x\r\nx: {}", "x".repeat(15 << 10));
-    let _half_open: Vec<_> = (1..=10)
-        .flat_map(|last| [("", last), (head.as_str(), last)].repeat(5))
-        .map(|(sent, last)| half_sent_from(&server, [127, 0, 1, last], sent))
-        .collect();
+    let sent = (1..=10).flat_map(|last| [("", last), (head.as_str(), last)].repeat(5));
+    let _half_open: Vec<_> = sent.map(|(sent, last)| half_sent_from(&server, [127, 0, 1, last], sent)).collect();
     let start = Instant::now();
     assert_eq!(server.get("/api/v1/runs").status, 200);
     assert!(start.elapsed() < Duration::from_secs(10), "only after the others were given up: {:?}", start.elapsed());
@@ -271,8 +267,8 @@ fn metrics_count_requests_without_naming_anyone() {
 
     // Served only on their own address.
     assert_eq!(server.get("/metrics").status, 404);
-    assert_eq!(server.metrics().get("/api/v1/runs").status, 404);
-    let answer = server.metrics().get("/metrics").with_status(200);
+    assert_eq!(server.metrics.get("/api/v1/runs").status, 404);
+    let answer = server.metrics.get("/metrics").with_status(200);
     assert!(answer.header("content-type").starts_with("application/openmetrics-text"), "{:?}", answer.headers);
     let text = answer.text();
     let is = |name: &str, expected: f64| assert_eq!(value(&text, name), Some(expected), "{name} in {text}");
@@ -297,19 +293,19 @@ fn metrics_count_requests_without_naming_anyone() {
     }
     assert!(text.ends_with("# EOF\n"), "{text}");
 
-    let open = || value(&server.metrics().get("/metrics").text(), "gradmark_open_connections").unwrap();
+    let open = || value(&server.metrics.get("/metrics").text(), "gradmark_open_connections").unwrap();
     let idle = [(); 3].map(|()| server.idle_connection());
     assert!(open() >= 3.0);
     drop(idle);
     wait_until(|| open() == 0.0);
 
     // Readers of metrics do not delay the end: an idle connection, and one with an unfinished request.
-    let address = server.metrics().address;
+    let address = server.metrics.address;
     let mut idle = TcpStream::connect(address).unwrap();
     idle.write_all(b"GET /metrics HTTP/1.1\r\nhost: here\r\n\r\n").unwrap();
     let mut unfinished = TcpStream::connect(address).unwrap();
     unfinished.write_all(b"GET /metr").unwrap();
-    assert_eq!(server.metrics().get("/metrics").status, 200);
+    assert_eq!(server.metrics.get("/metrics").status, 200);
     let start = Instant::now();
     drop(server);
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());

@@ -5,8 +5,8 @@ use leaderboard::devices::class_of;
 use leaderboard::load::{Board, PastRun};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use results::api::{ListRuns, RankedClass, RunList, RunRow, RunSort, Tier};
-use results::{BROWSERS, ClientKind, Date, Precision, RunRecord, SYSTEMS, Warning, WorkloadRecord, obstacle};
+use results::api::{ListRuns, RankedClass, RunList, RunRow, RunSort};
+use results::{BROWSERS, Date, SYSTEMS, Warning, obstacle};
 use serde_json::{Map, Value, json};
 
 use crate::support::*;

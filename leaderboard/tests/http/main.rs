@@ -25,8 +25,9 @@ mod sqlite_file;
 mod standings;
 mod support;
 mod two_servers;
-mod upgrade;
 mod upkeep;
+
+use engine::{DataSet, data_set};
 
 fn on_postgres() -> bool {
     std::env::var("GRADMARK_TEST_DATABASE").is_ok_and(|name| name == "postgres")

@@ -3,11 +3,10 @@
 use std::process::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use results::api::{Deed, ModerationLog, Tier};
+use results::api::{Deed, ModerationLog};
 use serde_json::json;
 
 use crate::standings::{device, places};
-use crate::support::record::{in_browser, on};
 use crate::support::*;
 
 const CAT: &str = "203.0.113.5";
@@ -123,7 +122,7 @@ fn moderation_log_is_public_and_outlives_runs() {
 }
 
 /// Returns a record of device B that no leaderboard knows.
-fn unregistered_b(seed: u32) -> results::RunRecord {
+fn unregistered_b(seed: u32) -> RunRecord {
     let mut record = record::unregistered(seed);
     record.device.adapter.name = "Example GPU B".to_owned();
     record

@@ -1,12 +1,8 @@
 //! Proof of real training, and of nothing else.
 
-use results::api::{AcceptedRun, Tier};
 use results::badge::Badge;
-use results::{Phase, RunRecord, Stretch, Warning, WorkloadRecord};
+use results::{Phase, Stretch, Warning};
 
-use crate::support::record::SMALL;
-use crate::support::rehearsal::{Rehearsal, assert_tier, light, verdict_on};
-use crate::support::requests::RunCall;
 use crate::support::*;
 
 #[test]

@@ -5,7 +5,6 @@ use std::io::Read;
 use leaderboard::Protection;
 
 use crate::limits::long_record;
-use crate::support::rehearsal::{self, HONEST, prove_honest_run};
 use crate::support::*;
 
 fn from(server: &TestServer, address: &str, method: &str, path: &str, body: &[u8]) -> HttpAnswer {
@@ -55,7 +54,7 @@ fn addresses_of_one_prefix_leave_announcements_to_others() {
 fn states_of_one_prefix_leave_room_for_others() {
     // An eighth of the budget is enough for one run.
     let mut server = rehearsal::server_with(|config| config.protection.weights_bytes = 8 * 40_000_000);
-    let run = rehearsal::light();
+    let run = light();
     // Returns true if all states of a run were accepted.
     let leave_states = |server: &TestServer, address: &str| {
         let started = announce_from(server, address).parse();

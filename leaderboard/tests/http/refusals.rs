@@ -2,10 +2,8 @@
 
 use std::num::NonZero;
 
-use results::api::{AcceptedRun, StartedRun, Tier};
 use results::{
-    Communication, Correctness, Epoch, Evaluation, InputMode, InputPipeline, Length, Outcome, Precision, RunRecord,
-    Settings, WholeBatch, WorkloadRecord,
+    Communication, Correctness, Epoch, Evaluation, InputMode, InputPipeline, Length, Outcome, Settings, WholeBatch,
 };
 use serde_json::{Value, json};
 
@@ -250,15 +248,10 @@ fn refuses_comparisons_that_contradict_their_losses() {
 fn refuses_whole_batch_results_that_contradict_their_numbers() {
     let bench = RefusalBench::new();
     let with_whole = |record: &mut RunRecord, change: fn(&mut WholeBatch)| {
-        let mut whole = WholeBatch {
-            batch_size: settings(record).batch_size,
-            part_size: 16,
-            loss: 2.5,
-            loss_of_parts: 2.5,
-            gradient_difference: 0.01,
-            gradient_tolerance: 0.05,
-            passed: true,
-        };
+        let mut whole = record::parse(json!({
+            "batch_size": settings(record).batch_size, "part_size": 16, "loss": 2.5, "loss_of_parts": 2.5,
+            "gradient_difference": 0.01, "gradient_tolerance": 0.05, "passed": true,
+        }));
         change(&mut whole);
         correctness(record).whole_batch = Some(whole);
     };
@@ -345,7 +338,7 @@ fn implausible_runs_are_flagged_with_the_reason() {
     ];
     let server = TestServer::start();
     for (reason, change) in cases {
-        rehearsal::assert_tier(&server.accepted(change).verdict, Tier::Flagged, reason);
+        assert_tier(&server.accepted(change).verdict, Tier::Flagged, reason);
     }
     let mut imported = record::unregistered(3);
     first(&mut imported).first_losses.clear();

@@ -3,11 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use results::api::Tier;
-
 use crate::support::pretended::data_folder;
-use crate::support::record::SMALL;
-use crate::support::rehearsal::{self, assert_tier};
 use crate::support::*;
 
 const IN_PART: &str = "could be computed again in part only";
@@ -51,7 +47,7 @@ fn checked_without_data() -> (TestServer, String) {
     let server = TestServer::with(|config, folder| {
         (config.data, config.seed) = (Some(folder.to_owned()), Some(rehearsal::SEED));
     });
-    let started = rehearsal::light().play_accepted(&server);
+    let started = light().play_accepted(&server);
     assert_tier(&server.verdict_of(&started.run_id), Tier::Checked, "cannot recompute");
     (server, started.run_id)
 }
@@ -59,7 +55,7 @@ fn checked_without_data() -> (TestServer, String) {
 #[test]
 fn a_proven_run_stays_proven_when_its_first_steps_fit() {
     let server = rehearsal::server();
-    let run_id = rehearsal::light().play_accepted(&server).run_id;
+    let run_id = light().play_accepted(&server).run_id;
     assert_tier(&server.verdict_of(&run_id), Tier::Proven, "");
     let before = server.stored(&run_id);
     assert_says(&replayed(&server, &[&run_id]), &[&format!("run {run_id}: It stays proven: "), IN_PART]);
@@ -68,7 +64,7 @@ fn a_proven_run_stays_proven_when_its_first_steps_fit() {
 }
 
 /// Makes a second record of a server differ from the first.
-fn another(record: &mut results::RunRecord) {
+fn another(record: &mut RunRecord) {
     record.device.claimed_name = Some("Another".to_owned());
 }
 
@@ -129,7 +125,7 @@ fn without_its_states_a_checked_run_is_never_proven() {
 #[test]
 fn run_is_not_proven_after_its_states_expire() {
     let mut server = idle_server();
-    let started = rehearsal::light().play_accepted(&server);
+    let started = light().play_accepted(&server);
     server.database().execute("DELETE FROM started_runs");
     server.restart_with_verifiers(1);
     assert_tier(&server.verdict_of(&started.run_id), Tier::Checked, IN_PART);
@@ -148,7 +144,7 @@ fn states_of_some_networks_prove_nothing_of_the_others() {
 #[test]
 fn run_hidden_during_verification_keeps_its_result() {
     let mut server = idle_server();
-    let run_id = rehearsal::light().play_accepted(&server).run_id;
+    let run_id = light().play_accepted(&server).run_id;
     moderated(&server, "hide", &run_id);
     server.restart_with_verifiers(1);
     wait_until(|| waiting(&server) == 0);

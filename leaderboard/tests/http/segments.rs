@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use results::StateBytes;
-use results::api::{CommitSegment, CommittedSegment, PartHashes, ProofWanted, StartedRun};
+use results::api::{CommitSegment, CommittedSegment, PartHashes, ProofWanted};
 
-use crate::support::record::SMALL;
-use crate::support::requests::{RunCall, hash, hashes, lap, proof, segment, send_hashes, send_lap, taken};
+use crate::support::requests::{hash, hashes, lap, proof, segment, send_hashes, send_lap, taken};
 use crate::support::*;
 
 fn commit(number: u32, steps: [u64; 2], ends_lap: bool) -> RunCall {

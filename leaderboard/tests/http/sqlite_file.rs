@@ -4,8 +4,6 @@ use std::path::Path;
 #[cfg(target_os = "linux")]
 use std::time::Duration;
 
-#[cfg(target_os = "linux")]
-use crate::support::rehearsal::{self, HONEST};
 use crate::support::*;
 use crate::upkeep::ids;
 

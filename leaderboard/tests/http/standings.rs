@@ -1,12 +1,11 @@
 //! Places of devices: from all proven runs, with one voice for each submitter and day.
 
+use results::DeviceKind;
 use results::api::{
-    Completion, DeviceSource, DeviceSummary, Distribution, RunStanding, Standings, StandingsPlace, StandingsTable,
-    StartedRun, Tier,
+    CategoryFigure, Completion, DeviceSource, DeviceSummary, Distribution, RunStanding, Standings, StandingsPlace,
+    StandingsTable,
 };
-use results::{ClientKind, DeviceKind, RunRecord};
 
-use crate::support::record::{in_browser, in_software, on};
 use crate::support::*;
 
 fn standings(server: &TestServer, query: &str) -> Standings {
@@ -239,12 +238,9 @@ fn device_page_has_places_and_latest_runs() {
     let latest = server.accepted_by(BOB, on("Example GPU B", 2));
     let found = device(&server, "reported-example-gpu-b");
     assert_eq!((found.device_name.as_str(), found.device_source), ("Example GPU B", DeviceSource::Reported));
-    let figures: Vec<_> = found
-        .figures
-        .iter()
-        .filter_map(|figure| Some((figure.workload.as_deref()?, figure.place, figure.of, figure.figure.runs)))
-        .collect();
-    assert_eq!(figures, [("caffe-mnist", 101, 2, 1), ("keras-mnist-mlp", 101, 2, 1)]);
+    let of_network = |of: &CategoryFigure| Some((of.workload.clone()?, of.place, of.of, of.figure.runs));
+    let expected = [LARGE, SMALL].map(|name| (name.to_owned(), 101, 2, 1));
+    assert_eq!(found.figures.iter().filter_map(of_network).collect::<Vec<_>>(), expected);
     assert_eq!(found.recent.len(), 4, "both runs, of whatever tier, with two networks each");
     assert_eq!((&found.recent[0].run_id, found.recent[0].tier), (&latest.run_id, Tier::Checked), "the newest first");
     assert!(found.browser_taxes.is_empty(), "one kind of client compares with nothing");

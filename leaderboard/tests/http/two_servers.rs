@@ -2,9 +2,7 @@
 
 use std::sync::Barrier;
 
-use results::api::AcceptedRun;
-
-use crate::support::requests::{RunCall, hash, lap, proof, segment};
+use crate::support::requests::{hash, lap, proof, segment};
 use crate::support::*;
 
 /// Sends numbered requests from several threads to the two servers in turn, at the same moment.

@@ -347,9 +347,8 @@ mod tests {
     use crate::Precision;
     use crate::normal::Normal;
 
-    /// Returns the share of experiments in which backends disagree when the last one is shifted.
-    ///
-    /// Accuracies are the sum of independent noise and a part of each seed, with standard deviation `of_seed`.
+    /// Returns the share of experiments in which backends disagree when the last one is shifted. Accuracies are the sum
+    /// of independent noise and a part of each seed, with standard deviation `of_seed`.
     fn disagreement_rate(contenders: usize, runs: u32, of_seed: f64, shift: f64) -> f64 {
         let deviation = 0.002;
         let named = Contender { backend: "any".to_owned(), precision: Precision::F32 };

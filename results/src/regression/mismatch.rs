@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::environment::sort_distinct;
 use crate::software::program_of;
 use crate::summary::MeasuredWorkload;
-use crate::{DeviceKind, IN_COMPATIBILITY_MODE, InputMode, RunRecord};
+use crate::{DeviceKind, IN_COMPATIBILITY_MODE, InputMode, RunRecord, Suite};
 
 /// Difference between the sides, or between the runs of one side.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize)]
@@ -68,10 +68,8 @@ pub(super) fn find(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWor
     let devices = [baseline, candidate].map(|side| sort_distinct(side.iter().map(|run| device(run.record))));
     // A workload may be in several suites, so only versions of the same suite are compared.
     let of_shared = |own: &[&MeasuredWorkload<'_>], other: &[&MeasuredWorkload<'_>]| {
-        let shared = own
-            .iter()
-            .map(|run| &run.record.suite)
-            .filter(|suite| other.iter().any(|run| run.record.suite.name == suite.name));
+        let is_shared = |suite: &&Suite| other.iter().any(|run| run.record.suite.name == suite.name);
+        let shared = own.iter().map(|run| &run.record.suite).filter(is_shared);
         sort_distinct(shared.map(|suite| format!("{} {}", suite.name, suite.version)))
     };
     let suites = [of_shared(baseline, candidate), of_shared(candidate, baseline)];

@@ -62,6 +62,8 @@ fn assert_parts_described(place: &str, schema: &Value, is_variant: bool) {
     }
 }
 
+const TEXT: &str = ".{0,12}";
+
 /// Generates documents that match a schema, with arbitrary text and finite numbers.
 fn documents(schema: &Value, types: &Value) -> BoxedStrategy<Value> {
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
@@ -76,20 +78,19 @@ fn documents(schema: &Value, types: &Value) -> BoxedStrategy<Value> {
     if let Some(variants) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) {
         return Union::new(variants.iter().map(|variant| documents(variant, types))).boxed();
     }
-    match &schema["type"] {
-        Value::String(name) => documents_of_type(name, schema, types),
-        Value::Array(names) => {
-            Union::new(names.iter().map(|name| documents_of_type(name.as_str().unwrap(), schema, types))).boxed()
-        }
-        _ => text().prop_map(|name| json!({ "name": name })).boxed(),
+    if let Value::Array(names) = &schema["type"] {
+        let of_type = |name: &Value| {
+            let mut schema = schema.clone();
+            schema["type"] = name.clone();
+            documents(&schema, types)
+        };
+        return Union::new(names.iter().map(of_type)).boxed();
     }
-}
-
-fn documents_of_type(name: &str, schema: &Value, types: &Value) -> BoxedStrategy<Value> {
-    match (name, schema["format"].as_str()) {
+    match (schema["type"].as_str().unwrap_or("any"), schema["format"].as_str()) {
+        ("any", _) => TEXT.prop_map(|name| json!({ "name": name })).boxed(),
         ("null", _) => Just(Value::Null).boxed(),
         ("boolean", _) => any::<bool>().prop_map(Value::from).boxed(),
-        ("string", _) => text().prop_map(Value::from).boxed(),
+        ("string", _) => TEXT.prop_map(Value::from).boxed(),
         ("integer", format) => {
             let maximum = if format == Some("uint64") { u64::MAX } else { u32::MAX.into() };
             (schema["minimum"].as_u64().unwrap_or_default()..=maximum).prop_map(Value::from).boxed()
@@ -111,16 +112,11 @@ fn objects(schema: &Value, types: &Value) -> BoxedStrategy<Value> {
     let entry = |(name, property): (&String, &Value)| {
         let values = documents(property, types);
         let values = if required(name) { values.prop_map(Some).boxed() } else { prop::option::of(values).boxed() };
-        let name = name.clone();
-        values.prop_map(move |value| Some((name.clone(), value?))).boxed()
+        (Just(name.clone()), values)
     };
-    let entries: Vec<BoxedStrategy<Option<(String, Value)>>> =
-        schema["properties"].as_object().into_iter().flatten().map(entry).collect();
-    entries.prop_map(|entries| Value::Object(entries.into_iter().flatten().collect())).boxed()
-}
-
-fn text() -> impl Strategy<Value = String> {
-    ".{0,12}"
+    let entries: Vec<_> = schema["properties"].as_object().into_iter().flatten().map(entry).collect();
+    let given = |(name, value): (String, Option<Value>)| Some((name, value?));
+    entries.prop_map(move |entries| Value::Object(entries.into_iter().filter_map(given).collect())).boxed()
 }
 
 #[test]

@@ -18,9 +18,7 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
-/// Creates a run of two epochs of `epoch_seconds`, evaluated after each.
-///
-/// The first evaluation has half of the final accuracy.
+/// Creates a run of two epochs of `epoch_seconds`, evaluated after each. The first accuracy is half of the final one.
 pub(crate) fn run(backend: &str, seed: u32, epoch_seconds: f64, accuracy: f64) -> RunRecord {
     let evaluation = |epoch: u32, accuracy: f64| {
         let (step, training_seconds) = (10 * u64::from(epoch), f64::from(epoch) * epoch_seconds);

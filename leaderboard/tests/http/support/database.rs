@@ -63,8 +63,8 @@ impl TestDatabase {
         block_on(async { sqlx::query_scalar(query).fetch_one(&mut self.connect().await).await.unwrap() })
     }
 
-    pub(crate) fn words(&self, query: &'static str) -> Vec<String> {
-        block_on(async { sqlx::query_scalar(query).fetch_all(&mut self.connect().await).await.unwrap() })
+    pub(crate) fn words(&self, query: &str) -> Vec<String> {
+        block_on(async { sqlx::query_scalar(AssertSqlSafe(query)).fetch_all(&mut self.connect().await).await.unwrap() })
     }
 
     /// Stores these runs, and calls a function with the board and their ids.
@@ -152,11 +152,7 @@ impl Cluster {
         *SHARED
     }
 
-    /// Starts a server.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the server cannot start, or if PostgreSQL is not installed although `REQUIRE_POSTGRES=1`.
+    /// Starts a server. Panics if it cannot start, or if PostgreSQL is not installed although `REQUIRE_POSTGRES=1`.
     /// Without that variable the whole program is skipped, with one message.
     pub(crate) fn start() -> &'static Self {
         let Some(programs) = programs() else { skip_all("PostgreSQL is not installed") };

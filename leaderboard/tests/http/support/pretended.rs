@@ -17,6 +17,7 @@ use results::api::{
 };
 use results::{Beacon, Precision, RunRecord, StateBytes};
 
+use super::real_data::real_data;
 use super::requests::{RunCall, TimedCall};
 use super::{HttpAnswer, TestServer, record};
 
@@ -74,7 +75,6 @@ impl Backend for Pretended {
 pub(crate) struct PlainTraining {
     trainer: Box<dyn Trainer>,
     pub(crate) job: TrainingJob,
-    /// Number of completed steps.
     pub(crate) step: u64,
     /// First steps of the segments so far.
     begins: Vec<u64>,
@@ -91,7 +91,6 @@ impl PlainTraining {
         pollster::block_on(self.trainer.state()).unwrap()
     }
 
-    /// Restores a state before step `step` (from 0).
     pub(crate) fn go_on(&mut self, state: &StateBytes, step: u64) {
         self.step = step;
         pollster::block_on(self.trainer.restore(state, step, &self.segments)).unwrap();
@@ -136,7 +135,16 @@ struct PretendedTrainer {
 impl Trainer for PretendedTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
         self.clock.0.update(|now| now + f64::from(steps) * STEP_SECONDS);
-        Ok((self.tricks.train)(&mut self.plain, steps))
+        let Some(step) = self.tricks.step else { return Ok(self.plain.train(steps)) };
+        let mut report = StepReport::default();
+        for _ in 0..steps {
+            let is_tricked = self.plain.segment().0 >= self.tricks.first_segment;
+            let made = if is_tricked { step(&mut self.plain) } else { self.plain.train(1) };
+            report.losses.extend(made.losses);
+            report.correct += made.correct;
+            report.samples += made.samples;
+        }
+        Ok(report)
     }
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
@@ -192,36 +200,17 @@ pub(crate) fn data_folder() -> PathBuf {
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from)
 }
 
-/// The data set of the suite, read from its files once.
-#[derive(Default)]
-struct Files(Option<Arc<DataSet>>);
+struct RealData;
 
 #[async_trait(?Send)]
-impl DataSource for Files {
+impl DataSource for RealData {
     async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
-        if let Some(set) = &self.0 {
-            return Ok(Arc::clone(set));
-        }
-        let folder = data_folder();
-        let [train, test] = definition.file_names().expect("a suite has files").map(|file| {
-            std::fs::read(folder.join(file)).unwrap_or_else(|error| {
-                panic!("{file} in {}: {error}; `cargo xtask data` fetches it", folder.display())
-            })
-        });
-        let set = Arc::new(DataSet::from_files(definition, train, test)?);
-        self.0 = Some(Arc::clone(&set));
-        Ok(set)
+        Ok(real_data(&definition.name))
     }
 }
 
-struct Nobody;
-
-impl Observer<Event> for Nobody {
+impl Observer<Event> for RealData {
     fn event(&mut self, _event: &Event) {}
-
-    fn cancelled(&self) -> bool {
-        false
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -231,9 +220,10 @@ pub(crate) struct Tricks {
     pub(crate) job: fn(&mut TrainingJob),
     /// Returns the seed with which a segment is trained, from the given seeds of this and all earlier segments.
     pub(crate) seed: fn(&[u32]) -> u32,
-    /// Trains a number of steps, or pretends to.
-    pub(crate) train: fn(&mut PlainTraining, u32) -> StepReport,
-    /// Tests the network, or pretends to.
+    /// Trains a step, or pretends to. All steps are then single, so that retraining a part gives the same result.
+    pub(crate) step: Option<fn(&mut PlainTraining) -> StepReport>,
+    /// Number of the first segment with such steps.
+    pub(crate) first_segment: usize,
     pub(crate) test: fn(&mut PlainTraining) -> TestReport,
     pub(crate) request: fn(&mut RunCall),
     /// Returns the seconds before a request that pass only on the leaderboard's clock, from the seconds since the
@@ -243,13 +233,13 @@ pub(crate) struct Tricks {
 }
 
 impl Default for Tricks {
-    /// Returns an honest client.
     fn default() -> Self {
         Self {
             lacks: None,
             job: |_| {},
             seed: |given| given[given.len() - 1],
-            train: PlainTraining::train,
+            step: None,
+            first_segment: 0,
             test: PlainTraining::test,
             request: |_| {},
             hidden_seconds: |_, _| 0.0,
@@ -277,8 +267,8 @@ pub(crate) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (V
     };
     let mut witness = LiveWitness { server, run, tricks, clock: &clock, before: 0.0, at: 0.0, messages: Vec::new() };
     let mut edges = Edges {
-        data: &mut Files::default(),
-        observer: &mut Nobody,
+        data: &mut RealData,
+        observer: &mut RealData,
         clock: clock.as_ref(),
         meter: &mut NoMeter,
         witness: Some(&mut witness),

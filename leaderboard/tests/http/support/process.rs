@@ -21,7 +21,6 @@ impl Deref for ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts the binary. `database` is the value of `--database`.
     pub(crate) fn start(database: impl AsRef<OsStr>) -> Self {
         let mut quiet = command();
         quiet.args(["--log", "error"]);

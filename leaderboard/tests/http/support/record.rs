@@ -3,9 +3,8 @@
 use engine::{SUITES, Standard, SuiteDefinition};
 use results::api::{StartRun, StartedRun};
 use results::{
-    Adapter, ClientKind, Compared, CurvePoint, DeviceKind, Disagreement, Epoch, Evaluation, FailureCause, Outcome,
-    PeakSample, RunRecord, SCHEMA_VERSION, Settings, Stretch, Suite, Target, WeightSample, Window, WorkloadRecord,
-    summary,
+    ClientKind, Compared, CurvePoint, DeviceKind, Disagreement, Epoch, Evaluation, FailureCause, Outcome, PeakSample,
+    RunRecord, SCHEMA_VERSION, Settings, Stretch, Suite, Target, WeightSample, Window, WorkloadRecord, summary,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -18,7 +17,6 @@ pub(crate) const SMALL: &str = "keras-mnist-mlp";
 /// … and the other one of the suite.
 pub(crate) const LARGE: &str = "caffe-mnist";
 const STEP_SECONDS: f64 = 0.001;
-/// Number of windows after the training.
 const MEASURED: usize = 6;
 
 pub(crate) fn suite() -> Suite {
@@ -73,7 +71,7 @@ pub(crate) fn of_suite(suite: &SuiteDefinition, seed: u32) -> RunRecord {
     record
 }
 
-fn parse<T: DeserializeOwned>(document: Value) -> T {
+pub(crate) fn parse<T: DeserializeOwned>(document: Value) -> T {
     serde_json::from_value(document).unwrap()
 }
 
@@ -93,27 +91,22 @@ fn workload(suite: &SuiteDefinition, name: &str) -> WorkloadRecord {
     let steps: Vec<u32> = steps.chain([1100; MEASURED]).collect();
     let window = |&steps: &u32| Window { steps, samples: 0, seconds: seconds(steps.into()) };
     let accuracies = [0.9, 0.94, 0.96, 0.985];
-    let look = |(&step, accuracy)| Evaluation {
-        step,
-        training_seconds: seconds(step),
-        seconds: 0.1,
-        loss: 1.0 - accuracy,
-        accuracy,
+    let look = |(&step, accuracy)| {
+        let (training_seconds, loss) = (seconds(step), 1.0 - accuracy);
+        Evaluation { step, training_seconds, seconds: 0.1, loss, accuracy }
     };
     let point = |&step: &u64| CurvePoint { step, training_seconds: seconds(step), loss: 0.1, accuracy: 0.97 };
-    let epoch = |epoch: u32| Epoch {
-        epoch,
-        seconds: seconds(standard.batches.steps_of_epochs(epoch) - standard.batches.steps_of_epochs(epoch - 1)),
-        loss: 0.4,
-        accuracy: 0.9,
+    let epoch = |epoch: u32| {
+        let steps = standard.batches.steps_of_epochs(epoch) - standard.batches.steps_of_epochs(epoch - 1);
+        Epoch { epoch, seconds: seconds(steps), loss: 0.4, accuracy: 0.9 }
     };
     let last = u32::try_from(steps.len()).unwrap() - 1;
     let peak = |window| PeakSample { window, flops_per_second: 2e12, copied_bytes_per_second: Some(4e11) };
     let accuracy = standard.workload.target_accuracy;
     let samples = [0.5, 1.0].map(|seconds| {
         json!({
-            "seconds": seconds, "gpu_busy_percent": 98.0, "gpu_power_watts": 100.0, "gpu_energy_joules": 100.0 * seconds,
-            "gpu_clock_hertz": 1.5e9,
+            "seconds": seconds, "gpu_busy_percent": 98.0, "gpu_power_watts": 100.0,
+            "gpu_energy_joules": 100.0 * seconds, "gpu_clock_hertz": 1.5e9,
         })
     });
     let right = |compared| Disagreement { compared, largest_difference: 0.0, tolerance: 1e-3 };
@@ -240,14 +233,10 @@ pub(crate) fn in_browser(record: &mut RunRecord) {
     let client = &mut record.provenance.client;
     (client.kind, client.name, client.version) = (ClientKind::Browser, "Chrome".to_owned(), "142".to_owned());
     record.requested.adapter = "browser".to_owned();
-    record.device.adapter = Adapter {
-        name: "nvidia ampere".to_owned(),
-        vendor: "nvidia".to_owned(),
-        architecture: "ampere".to_owned(),
-        api: "WebGPU".to_owned(),
-        kind: DeviceKind::Unknown,
-        ..record.device.adapter.clone()
-    };
+    let adapter = &mut record.device.adapter;
+    [adapter.name, adapter.vendor, adapter.architecture, adapter.api] =
+        ["nvidia ampere", "nvidia", "ampere", "WebGPU"].map(str::to_owned);
+    adapter.kind = DeviceKind::Unknown;
 }
 
 pub(crate) fn summarise(record: &mut RunRecord) {

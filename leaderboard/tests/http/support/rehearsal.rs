@@ -16,7 +16,6 @@ use super::record::LARGE;
 use super::requests::{RunCall, TimedCall, taken};
 use super::{HttpAnswer, TestClient, TestServer, record};
 
-/// The seed that the servers of these tests give.
 pub(crate) const SEED: u32 = 20_261_123;
 /// Address of the honest client, in a /24 without attackers.
 pub(crate) const HONEST: &str = "198.51.100.1";
@@ -85,7 +84,7 @@ pub(crate) fn prove_announced_run(announcer: &TestServer, client: &TestClient) {
     let run = light();
     let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs_f64();
     // One second more than the duration of the run.
-    announcer.pass(now - run.record.provenance.wall_seconds - 1.0 - announcer.now());
+    *announcer.now.lock().unwrap() = now - run.record.provenance.wall_seconds - 1.0;
     let honest = announcer.seen_at(HONEST);
     let started = honest.begin();
     run.send_all_as(&honest, announcer, &started);
@@ -170,7 +169,6 @@ impl Rehearsal {
         server.pass((self.record.provenance.wall_seconds - now).max(0.0));
     }
 
-    /// Returns the record with the run's values from the server.
     pub(crate) fn record_of(&self, started: &StartedRun) -> RunRecord {
         RunRecord { run_id: Some(started.run_id.clone()), nonce: Some(started.nonce.clone()), ..self.record.clone() }
     }

@@ -13,7 +13,6 @@ use super::database::block_on;
 use super::{TestClient, TestDatabase, record};
 
 pub(crate) const BEGINNING: f64 = 1_800_000_000.0;
-/// Seconds of a day.
 pub(crate) const DAY: f64 = 86_400.0;
 /// Number of connections for all simultaneous requests of the tests from one address.
 pub(crate) const CONNECTIONS_PER_ADDRESS: u16 = 64;
@@ -37,8 +36,9 @@ pub(crate) fn unlimited(limits: &mut Protection) {
 /// The server in a thread of this process, with a clock that advances only on request.
 pub(crate) struct TestServer {
     client: TestClient,
-    metrics: Option<TestClient>,
-    now: Arc<Mutex<f64>>,
+    /// Client of the address for metrics, if the settings have one.
+    pub(crate) metrics: TestClient,
+    pub(crate) now: Arc<Mutex<f64>>,
     database: Arc<TestDatabase>,
     folder: TempDir,
     /// Signal that stops the server, and its thread.
@@ -85,7 +85,7 @@ impl TestServer {
 
     fn new(database: Arc<TestDatabase>, now: Arc<Mutex<f64>>, settings: Config) -> Self {
         let (client, folder) = (TestClient::new(([127, 0, 0, 1], 0).into()), tempfile::tempdir().unwrap());
-        Self { client, metrics: None, now, database, folder, running: None, settings }
+        Self { metrics: client.clone(), client, now, database, folder, running: None, settings }
     }
 
     pub(crate) fn restart_with_verifiers(&mut self, verifiers: u8) {
@@ -110,7 +110,7 @@ impl TestServer {
             });
         });
         let (address, metrics) = address.recv().unwrap();
-        (self.client, self.metrics) = (TestClient::new(address), metrics.map(TestClient::new));
+        (self.client, self.metrics) = (TestClient::new(address), TestClient::new(metrics.unwrap_or(address)));
         self.running = Some((stop, thread));
     }
 
@@ -121,17 +121,8 @@ impl TestServer {
         }
     }
 
-    pub(crate) fn metrics(&self) -> &TestClient {
-        self.metrics.as_ref().expect("started with an address for metrics")
-    }
-
     pub(crate) fn pass(&self, seconds: f64) {
         *self.now.lock().unwrap() += seconds;
-    }
-
-    #[cfg(target_os = "linux")]
-    pub(crate) fn now(&self) -> f64 {
-        *self.now.lock().unwrap()
     }
 
     pub(crate) fn folder(&self) -> &Path {
