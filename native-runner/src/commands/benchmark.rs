@@ -11,7 +11,7 @@ use crate::data_folder::LocalData;
 use crate::device::{describe, find_suite, request, workloads};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
-use crate::leaderboard::LeaderboardWitness;
+use crate::leaderboard::{Address, LeaderboardWitness};
 use crate::machine::provenance;
 use crate::meter::{MachineMeter, MonotonicClock};
 use crate::progress::{Interrupt, RunProgress};
@@ -34,20 +34,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     }
     let suite = find_suite(&arguments.training.suite)?;
     let workloads = workloads(arguments, suite)?;
-    let address = arguments.upload_to.as_ref();
-    if let (Some(_), Some(program)) = (address, arguments.device.place.external.named(&arguments.device.backend)) {
-        let text = format!(
-            "--upload does not accept runs of the external program `{}`, because they cannot be proven",
-            program.name
-        );
-        return Err(Failure::Usage(text));
-    }
-    if let (Some(_), Some(file)) = (address, arguments.training.files.files.first()) {
-        let text =
-            format!("--upload does not accept the network of {}, because its run cannot be proven", file.display());
-        return Err(Failure::Usage(text));
-    }
-    let submission = address.map(|address| Uploader::new(address, &arguments.consent)).transpose()?;
+    let submission = arguments.upload_to.as_ref().map(|address| uploader(address, arguments)).transpose()?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let device = &arguments.device;
     let clock: Rc<dyn Clock> = Rc::new(MonotonicClock::start());
@@ -71,8 +58,14 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
         .as_ref()
         .zip(seed.registration.clone())
         .map(|(submission, registration)| LeaderboardWitness::start(&submission.leaderboard, registration));
-    let witness = witness.as_mut().map(|witness| witness as &mut dyn Witness);
-    let mut record = match run(&request, backend.as_ref(), &mut data, clock.as_ref(), &interrupt, witness) {
+    let run = {
+        let (mut observer, mut meter) = (RunProgress::new(interrupt.clone()), MachineMeter::of(backend.as_ref()));
+        let (data, clock) = (&mut data, clock.as_ref());
+        let witness = witness.as_mut().map(|witness| witness as &mut dyn Witness);
+        let mut edges = Edges { data, observer: &mut observer, clock, meter: &mut meter, witness };
+        pollster::block_on(engine::run(&request, backend.as_ref(), &mut edges))
+    };
+    let mut record = match run {
         Ok(record) => record,
         Err(Stopped { error, so_far }) => {
             so_far.map_or(Ok(()), |record| save(&record, arguments))?;
@@ -106,6 +99,17 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     report::not_trained(&record).map_or(Ok(()), |failure| Err(data.advised(failure)))
 }
 
+/// Refuses runs that cannot be proven.
+fn uploader(address: &Address, arguments: &BenchmarkArgs) -> Result<Uploader, Failure> {
+    let program = arguments.device.place.external.named(&arguments.device.backend);
+    let unproven = match (program, arguments.training.files.files.first()) {
+        (Some(program), _) => format!("runs of the external program `{}`, because they", program.name),
+        (None, Some(file)) => format!("the network of {}, because its run", file.display()),
+        (None, None) => return Uploader::new(address, &arguments.consent),
+    };
+    Err(Failure::Usage(format!("--upload does not accept {unproven} cannot be proven")))
+}
+
 struct RunSeed {
     value: u32,
     source: SeedSource,
@@ -116,27 +120,21 @@ struct RunSeed {
 impl RunSeed {
     /// Returns the leaderboard's seed, unless another was requested; uploads of such a run are unverified.
     fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Uploader>) -> Result<Self, Failure> {
-        let (value, source, registration, origin) = match (asked, submission) {
-            (Some(value), None) => (value, SeedSource::Chosen, None, "set with --seed".to_owned()),
-            (Some(value), Some(_)) => {
-                let origin = "set with --seed, so the upload will be unverified; omit --seed to be ranked";
-                (value, SeedSource::Chosen, None, origin.to_owned())
-            }
-            (None, Some(submission)) => {
-                let started = submission.leaderboard.start(&StartRun {
-                    suite: results::Suite { name: suite.name.to_owned(), version: suite.version },
-                    engine_version: provenance().engine_version,
-                })?;
-                let registration = Registration { run_id: started.run_id, nonce: started.nonce };
-                let origin = format!("from {}", submission.leaderboard.address());
-                (started.seed, SeedSource::Leaderboard, Some(registration), origin)
-            }
-            (None, None) => {
-                let value = getrandom::u32().map_err(Failure::NoRandomness)?;
-                (value, SeedSource::Random, None, format!("random; repeat with --seed {value}"))
-            }
+        if let Some(value) = asked {
+            let unverified = ", so the upload will be unverified; omit --seed to be ranked";
+            let origin = format!("set with --seed{}", if submission.is_some() { unverified } else { "" });
+            return Ok(Self { value, source: SeedSource::Chosen, registration: None, origin });
+        }
+        let Some(Uploader { leaderboard, .. }) = submission else {
+            let value = getrandom::u32().map_err(Failure::NoRandomness)?;
+            let origin = format!("random; repeat with --seed {value}");
+            return Ok(Self { value, source: SeedSource::Random, registration: None, origin });
         };
-        Ok(Self { value, source, registration, origin })
+        let suite = results::Suite { name: suite.name.to_owned(), version: suite.version };
+        let started = leaderboard.start(&StartRun { suite, engine_version: provenance().engine_version })?;
+        let registration = Some(Registration { run_id: started.run_id, nonce: started.nonce });
+        let (source, origin) = (SeedSource::Leaderboard, format!("from {}", leaderboard.address()));
+        Ok(Self { value: started.seed, source, registration, origin })
     }
 }
 
@@ -159,22 +157,6 @@ fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &RunSeed) -> 
         labelled("proof", proof)?;
     }
     screen.line("")
-}
-
-fn run(
-    request: &RunRequest,
-    backend: &dyn Backend,
-    data: &mut LocalData,
-    clock: &dyn Clock,
-    interrupt: &Interrupt,
-    witness: Option<&mut dyn Witness>,
-) -> Result<RunRecord, Stopped> {
-    let mut progress = RunProgress::new(interrupt.clone());
-    let mut meter = MachineMeter::of(backend);
-    // A separate scope keeps the borrow of the witness short.
-    let witness = witness.map(|witness| witness as &mut dyn Witness);
-    let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter, witness };
-    pollster::block_on(engine::run(request, backend, &mut edges))
 }
 
 fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
