@@ -57,14 +57,13 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
         checked: !arguments.unchecked,
         seed: arguments.seed,
     };
-    let gauge = if entrants.iter().any(|entrant| entrant.on_gauged_device) {
+    let gauge = entrants.iter().any(|entrant| entrant.on_gauged_device).then(|| {
         progress.prepare("measuring the peak of arithmetic");
         let (choice, clock) = (arguments.adapter.choice(), Rc::<MonotonicClock>::clone(&clock));
         let opened = pollster::block_on(microbenchmarks::Gauge::open(&choice, clock));
         opened.ok().map(|gauge| Box::new(gauge) as Box<dyn Gauge>)
-    } else {
-        None
-    };
+    });
+    let gauge = gauge.flatten();
     let measured = steps::measure(&request, &entrants, gauge, &mut data, clock.as_ref(), &mut progress);
     let report = pollster::block_on(measured);
     drop(progress);
@@ -83,12 +82,9 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     conclude(&report, arguments.json).map_err(|failure| data.advised(failure))
 }
 
-/// Opens the named backends. Without names, opens all that work here, and returns the reasons for the others.
+/// Opens the backends, and returns the reasons why others cannot run here.
 fn entrants(arguments: &StepsArgs, clock: &Rc<MonotonicClock>) -> Result<(Vec<Entrant>, Vec<Unavailable>), Failure> {
-    let mut names: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
-    if names.is_empty() {
-        names.push(ALL);
-    }
+    let names: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
     let (opened, unavailable) =
         device::open_several(&names, &arguments.precisions, &arguments.adapter.choice(), &arguments.place, clock)?;
     let entrant = |backend: Box<dyn Backend>| {
@@ -191,17 +187,15 @@ fn percent(share: f64) -> String {
 fn notes(report: &StepsReport) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     notes.extend(report.contenders.iter().flat_map(|of| &of.warnings).map(ToString::to_string));
-    for workload in &report.workloads {
-        for size in &workload.sizes {
-            for entry in &size.entries {
-                let name = name_of(workload, size, entry);
-                notes.extend(Unmeasured::of(&entry.outcome).map(|refusal| format!("{name}: {refusal}")));
-                if entry.outcome.measured().is_some_and(|measured| !measured.losses_are_finite) {
-                    notes.push(format!("{name}: the loss is not finite, so the network learns nothing"));
-                }
-            }
+    for (workload, size, entry) in entries(report) {
+        let name = name_of(workload, size, entry);
+        notes.extend(Unmeasured::of(&entry.outcome).map(|refusal| format!("{name}: {refusal}")));
+        if entry.outcome.measured().is_some_and(|measured| !measured.losses_are_finite) {
+            notes.push(format!("{name}: the loss is not finite, so the network learns nothing"));
         }
-        notes.extend(workload.cliffs.iter().map(|cliff| format!("{}, {}", workload.workload, about(cliff))));
+    }
+    for WorkloadSteps { workload, cliffs, .. } in &report.workloads {
+        notes.extend(cliffs.iter().map(|cliff| format!("{workload}, {}", about(cliff))));
     }
     if !report.checked {
         notes.push("first losses were not compared with the plain reference (--unchecked)".to_owned());
@@ -257,7 +251,7 @@ pub(crate) struct StepsArgs {
     #[command(flatten)]
     pub(crate) files: WorkloadFileArgs,
     /// Backends to measure, separated by commas [default: all except the plain reference, which is slow]
-    #[arg(long = "backend", value_name = "A,B", value_delimiter = ',')]
+    #[arg(long = "backend", value_name = "A,B", value_delimiter = ',', default_value = ALL, hide_default_value = true)]
     pub(crate) backends: Vec<String>,
     /// Precisions to measure, separated by commas
     #[arg(
