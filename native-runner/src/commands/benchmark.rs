@@ -88,9 +88,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if report::was_cancelled(&record) {
         return Err(Failure::Cancelled { kept: arguments.json.is_some() });
     }
-    if let Some(failure) = report::wrong_results(&record) {
-        return Err(failure);
-    }
+    Failure::if_wrong(record.workloads.iter().filter_map(report::wrong))?;
     // A leaderboard accepts a record if any workload completed.
     let is_result = record.workloads.iter().any(|workload| workload.outcome == Outcome::Completed);
     if let Some(submission) = submission.filter(|_| is_result) {

@@ -11,7 +11,7 @@ use results::{FailureCause, Outcome, Provenance, RunRecord, RunSpec, SeedSource,
 use serde::Serialize;
 use view::text::counted;
 
-use crate::arguments::{ALL, BenchmarkArgs};
+use crate::arguments::{ALL, BenchmarkArgs, adapter_choice};
 use crate::commands::compare_table::{show, show_legend, show_warnings};
 use crate::data_folder::LocalData;
 use crate::device::{Unavailable, describe, devices, find_suite, workloads};
@@ -66,8 +66,8 @@ pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let clock = Rc::new(MonotonicClock::start());
     let names = arguments.backends();
     let device = &arguments.device;
-    let precisions = [device.precision];
-    let (backends, unavailable) = device::open_several(&names, &precisions, &device.choice(), &device.place, &clock)?;
+    let (precisions, choice) = ([device.precision], adapter_choice(&device.adapter));
+    let (backends, unavailable) = device::open_several(&names, &precisions, &choice, &device.place, &clock)?;
     let first = arguments.training.seed.map_or_else(getrandom::u32, Ok).map_err(Failure::NoRandomness)?;
     let count = arguments.training.seeds.unwrap_or(DEFAULT_SEEDS);
     let seeds: Vec<u32> = (0..count).map(|number| first.wrapping_add(number)).collect();
@@ -281,10 +281,7 @@ impl Findings {
             let sentence = record.workloads.iter().find_map(report::wrong)?;
             Some(format!("{}, seed {}: {sentence}", record.device.backend, record.requested.seed))
         };
-        let wrong: Vec<String> = self.records.iter().filter_map(wrong).collect();
-        if !wrong.is_empty() {
-            return Err(Failure::WrongResults(wrong.join("; ")));
-        }
+        Failure::if_wrong(self.records.iter().filter_map(wrong))?;
         if self.cancelled {
             return Err(Failure::Cancelled { kept });
         }

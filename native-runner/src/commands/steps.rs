@@ -10,7 +10,9 @@ use engine::{Backend, WORKLOADS, steps};
 use results::{FailureCause, Precision, Provenance};
 use serde::Serialize;
 
-use crate::arguments::{ALL, AdapterArgs, DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision};
+use crate::arguments::{
+    ALL, AdapterArgs, DataArgs, PlaceArgs, WorkloadFileArgs, adapter_choice, positive_seconds, precision,
+};
 use crate::commands::compare_table::show_burn;
 use crate::data_folder::LocalData;
 use crate::device::{self, Unavailable, describe};
@@ -40,7 +42,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
         arguments.files.and_named(arguments.workloads.iter().map(|name| name.trim()))?
     };
     let clock = Rc::new(MonotonicClock::start());
-    let mut progress = ListProgress::new(Interrupt::default(), "window");
+    let mut progress = ListProgress::new(Interrupt::default());
     let provenance = provenance();
     let (entrants, unavailable) = entrants(arguments, &clock)?;
     let mut data = LocalData::with_data_of(&arguments.data, &workloads, arguments.noise)?;
@@ -59,7 +61,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     };
     let gauge = entrants.iter().any(|entrant| entrant.on_gauged_device).then(|| {
         progress.prepare("measuring the peak of arithmetic");
-        let (choice, clock) = (arguments.adapter.choice(), Rc::<MonotonicClock>::clone(&clock));
+        let (choice, clock) = (adapter_choice(&arguments.adapter.adapter), Rc::<MonotonicClock>::clone(&clock));
         let opened = pollster::block_on(microbenchmarks::Gauge::open(&choice, clock));
         opened.ok().map(|gauge| Box::new(gauge) as Box<dyn Gauge>)
     });
@@ -85,8 +87,13 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
 /// Opens the backends, and returns the reasons why others cannot run here.
 fn entrants(arguments: &StepsArgs, clock: &Rc<MonotonicClock>) -> Result<(Vec<Entrant>, Vec<Unavailable>), Failure> {
     let names: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
-    let (opened, unavailable) =
-        device::open_several(&names, &arguments.precisions, &arguments.adapter.choice(), &arguments.place, clock)?;
+    let (opened, unavailable) = device::open_several(
+        &names,
+        &arguments.precisions,
+        &adapter_choice(&arguments.adapter.adapter),
+        &arguments.place,
+        clock,
+    )?;
     let entrant = |backend: Box<dyn Backend>| {
         let most_steps = (backend.name() == REFERENCE).then_some(arguments.reference_steps);
         Entrant { on_gauged_device: device::devices(backend.name()) == Devices::Adapters, backend, most_steps }
@@ -111,23 +118,20 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
         let refusals = counted.filter_map(|(workload, size, entry)| {
             Some(format!("{}: {}", name_of(workload, size, entry), Unmeasured::of(&entry.outcome)?))
         });
-        refusals.collect::<Vec<_>>().join("; ")
+        refusals.collect::<Vec<_>>()
     };
-    let wrong = refusals(|outcome| matches!(outcome, StepsOutcome::Wrong(_)));
-    if !wrong.is_empty() {
-        return Err(Failure::WrongResults(wrong));
-    }
+    Failure::if_wrong(refusals(|outcome| matches!(outcome, StepsOutcome::Wrong(_))))?;
     if report.cancelled {
         return Err(Failure::Cancelled { kept });
     }
     let failed = refusals(|outcome| matches!(outcome, StepsOutcome::Failed { .. }));
     if !failed.is_empty() {
-        return Err(Failure::Incomplete(failed));
+        return Err(Failure::Incomplete(failed.join("; ")));
     }
     if entries(report).any(|(.., entry)| entry.outcome.measured().is_some()) {
         return Ok(());
     }
-    let sentence = refusals(|_| true);
+    let sentence = refusals(|_| true).join("; ");
     let is_too_large = entries(report).any(|(.., entry)| matches!(entry.outcome, StepsOutcome::DoesNotFit { .. }));
     let cause = FailureCause::DoesNotFit;
     Err(if is_too_large { Failure::NotTrained { cause, sentence } } else { Failure::Usage(sentence) })

@@ -142,10 +142,7 @@ fn run_cells(
 fn conclude(cells: &[&StudyCell], finished: &[FinishedCell], path: &Path) -> Result<(), Failure> {
     let of_cells = cells.iter().filter_map(|cell| find_finished(finished, cell));
     let wrong = of_cells.clone().filter(|finished| finished.ending == CellEnding::Incorrect);
-    let wrong: Vec<&str> = wrong.filter_map(|finished| finished.reason.as_deref()).collect();
-    if !wrong.is_empty() {
-        return Err(Failure::WrongResults(wrong.join("; ")));
-    }
+    Failure::if_wrong(wrong.filter_map(|finished| finished.reason.clone()))?;
     let failed = of_cells.filter(|finished| finished.ending.is_failure()).count();
     if failed == 0 {
         return Ok(());
