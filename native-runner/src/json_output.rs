@@ -49,10 +49,7 @@ impl JsonTarget {
 
     /// Returns the screen for everything that is not JSON.
     pub(crate) fn screen_beside(target: Option<&Self>) -> Screen {
-        match target {
-            Some(Self::StandardOutput) => Screen::Error,
-            Some(Self::File(_)) | None => Screen::Output,
-        }
+        if target == Some(&Self::StandardOutput) { Screen::Error } else { Screen::Output }
     }
 }
 
@@ -86,8 +83,7 @@ pub(crate) fn keep(name: &str, json: &str) -> Result<PathBuf, Failure> {
 
 /// Appends a number to the name if it is taken.
 fn keep_in(folder: &Path, name: &str, json: &str) -> io::Result<PathBuf> {
-    let mut path = folder.join(format!("{name}.json"));
-    let mut number = 1;
+    let (mut path, mut number) = (folder.join(format!("{name}.json")), 1);
     let mut file = loop {
         match File::create_new(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
@@ -155,6 +151,10 @@ fn folder_of(file: &Path) -> &Path {
 
 pub(crate) fn cannot_write(path: &Path, source: io::Error) -> Failure {
     Failure::File { what: format!("cannot write {}", path.display()), source }
+}
+
+pub(crate) fn cannot_read(path: &Path, source: io::Error) -> Failure {
+    Failure::File { what: format!("cannot read {}", path.display()), source }
 }
 
 #[cfg(test)]

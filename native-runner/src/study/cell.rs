@@ -287,20 +287,20 @@ impl FromStr for CellFilter {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use engine::{Batching, SampleOrder};
     use results::{InputMode, Layout};
 
     use super::*;
 
-    pub(crate) fn run_settings(workload: &str) -> RunSettings {
+    fn run_settings(workload: &str) -> RunSettings {
         let mut settings = RunSettings::new(workload.to_owned(), None);
         settings.spec.backend = "burn-flex".to_owned();
         settings.spec.seed = 1;
         settings
     }
 
-    pub(crate) fn kernel_settings(suite: KernelSuite) -> KernelSettings {
+    fn kernel_settings(suite: KernelSuite) -> KernelSettings {
         KernelSettings { suite, adapter: ANY.to_owned(), budget_seconds: 2.0, budget_mib: 1024 }
     }
 

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arguments::ALL;
 use crate::failure::Failure;
+use crate::json_output::cannot_read;
 use crate::program::NamedProgram;
 use crate::study::cell::{CellSettings, KernelSettings, StudyCell};
 use crate::text::did_you_mean;
@@ -206,7 +207,7 @@ pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
     }
     let text = fs::read(path)
         .and_then(|content| results::decode(&content).map(str::to_owned).map_err(io::Error::other))
-        .map_err(|source| Failure::File { what: format!("cannot read {}", path.display()), source })?;
+        .map_err(|source| cannot_read(path, source))?;
     let stem = path.file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
     Ok((stem, text))
 }

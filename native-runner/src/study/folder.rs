@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::child::{Ended, How, signal_name};
 use crate::failure::Failure;
-use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
+use crate::json_output::{JsonTarget, cannot_read, cannot_write, deliver, to_json};
 use crate::machine::provenance;
 use crate::program::NamedProgram;
 use crate::study::cell::{CellSettings, StudyCell};
@@ -143,7 +143,7 @@ fn read(file: &Path) -> Result<Option<String>, Failure> {
     match fs::read_to_string(file) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(Failure::File { what: format!("cannot read {}", file.display()), source }),
+        Err(source) => Err(cannot_read(file, source)),
     }
 }
 
