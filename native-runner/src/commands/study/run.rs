@@ -207,9 +207,7 @@ fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell])
         *left_out.entry(why).or_default() += 1;
     }
     let screen = Screen::Error;
-    for (why, count) in left_out {
-        screen.prose("", &format!("{count} {why}."), 0)?;
-    }
+    left_out.iter().try_for_each(|(why, count)| screen.prose("", &format!("{count} {why}."), 0))?;
     if missing.is_empty() {
         return screen.line(&format!("{leaderboard} already has every record that it accepts."));
     }
@@ -234,11 +232,11 @@ fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell])
         folder.keep(finished)?;
         screen.prose("  uploaded ", &format!("{number} of {count}: {}", finished.settings.text()), 4)?;
     }
+    let (records, files) = (if count == 1 { "record was" } else { "records were" }, folder.path().join("cells"));
     let text = format!(
-        "{count} record{} uploaded as unverified, because the runs were not registered. Permalinks and deletion links \
+        "{count} {records} uploaded as unverified, because the runs were not registered. Permalinks and deletion links \
          are in the files of {}. Keep these files: the links are not stored elsewhere.",
-        if count == 1 { " was" } else { "s were" },
-        folder.path().join("cells").display()
+        files.display()
     );
     screen.prose("", &text, 0)
 }
