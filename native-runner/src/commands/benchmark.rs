@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefinition, Witness};
@@ -6,16 +7,17 @@ use results::{InputMode, Outcome, RunRecord, RunSpec, SeedSource, Warning};
 
 use crate::arguments::BenchmarkArgs;
 use crate::commands::compare::compare;
-use crate::commands::upload::{Uploader, keep, refused};
+use crate::commands::upload::Uploader;
 use crate::data_folder::LocalData;
 use crate::device::{describe, find_suite, request, workloads};
-use crate::failure::Failure;
-use crate::json_output::{JsonTarget, deliver, to_json};
+use crate::failure::{Failure, LeaderboardError};
+use crate::json_output::{self, JsonTarget, deliver, to_json};
 use crate::leaderboard::{Address, LeaderboardWitness};
 use crate::machine::provenance;
 use crate::meter::{MachineMeter, MonotonicClock};
 use crate::progress::{Interrupt, RunProgress};
 use crate::screen::Screen;
+use crate::text::quoted;
 use crate::{device, machine, progress, report};
 
 /// Runs a suite, shows its results, and stores and uploads the record. Several backends or seeds are compared. All
@@ -178,14 +180,21 @@ fn upload(
     if !submission.is_agreed(record, &json)? {
         return Screen::Error.line("Not uploaded.");
     }
-    match submission.send(record, json.clone(), screen) {
-        Err(Failure::Upload(error)) => {
-            let file = match &arguments.json {
-                Some(JsonTarget::File(path)) => path.clone(),
-                Some(JsonTarget::StandardOutput) | None => keep(record, &json)?,
-            };
-            Err(refused(error, &file, submission.leaderboard.address()))
-        }
-        result => result,
-    }
+    let sent = submission.send(record, json.clone(), screen);
+    let Err(Failure::Upload(error)) = sent else { return sent };
+    let file = match &arguments.json {
+        Some(JsonTarget::File(path)) => path.clone(),
+        Some(JsonTarget::StandardOutput) | None => keep(record, &json)?,
+    };
+    let is_refused = matches!(error, LeaderboardError::Refused { .. });
+    let hint = if is_refused { " (with --unverified if the registration is the problem)" } else { "" };
+    let (place, word) = (file.display(), quoted(&file.display().to_string()));
+    let address = quoted(&submission.leaderboard.address().to_string());
+    let advice = format!("The record is in {place}. To try again{hint}:\n  native-runner upload {word} --to {address}");
+    Err(Failure::from(error).with_advice(advice))
+}
+
+fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
+    let id = record.run_id.clone().unwrap_or_else(|| format!("seed-{}", record.requested.seed));
+    json_output::keep(&format!("gradmark-{id}"), json)
 }

@@ -1,5 +1,5 @@
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
@@ -11,11 +11,10 @@ use results::{InputMode, RunRecord};
 use crate::arguments::ConsentArgs;
 use crate::failure::Failure;
 use crate::failure::LeaderboardError;
-use crate::json_output::{self, to_json};
+use crate::json_output::to_json;
 use crate::leaderboard::{Address, LeaderboardClient, UploadKey, clean};
 use crate::records::read_one;
 use crate::screen::Screen;
-use crate::text::quoted;
 
 pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
     let mut record = read_one(&arguments.file)?;
@@ -177,19 +176,4 @@ const INDENT: &str = "               ";
 
 fn show_notes(notes: &[Note], screen: Screen) -> Result<(), Failure> {
     notes.iter().try_for_each(|note| screen.prose(INDENT, &clean(&note.to_string()), INDENT.len()))
-}
-
-pub(crate) fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
-    let id = record.run_id.clone().unwrap_or_else(|| format!("seed-{}", record.requested.seed));
-    json_output::keep(&format!("gradmark-{id}"), json)
-}
-
-/// Returns the failure of an upload with the record's file and the command to retry.
-pub(crate) fn refused(error: LeaderboardError, file: &Path, address: &Address) -> Failure {
-    let is_refused = matches!(error, LeaderboardError::Refused { .. });
-    let hint = if is_refused { " (with --unverified if the registration is the problem)" } else { "" };
-    let (place, word) = (file.display(), quoted(&file.display().to_string()));
-    let address = quoted(&address.to_string());
-    let advice = format!("The record is in {place}. To try again{hint}:\n  native-runner upload {word} --to {address}");
-    Failure::from(error).with_advice(advice)
 }

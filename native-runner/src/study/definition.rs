@@ -392,8 +392,10 @@ mod tests {
         let programs = ["keras-jax", "pytorch=other"].map(|program| program.parse().unwrap());
         let definition = definition.with_options(&[], &[], &[], &programs);
         definition.check_backends().unwrap();
-        let typed: Vec<String> = definition.named_programs().unwrap().iter().map(NamedProgram::typed).collect();
-        assert_eq!(typed, ["keras-jax", "mine=python3 'my program.py'", "pytorch=other"]);
+        let named = definition.named_programs().unwrap();
+        let texts: Vec<_> = named.iter().map(|program| (program.name, program.command_text())).collect();
+        let expected = [("keras-jax", ""), ("mine", "python3 'my program.py'"), ("pytorch", "other")];
+        assert_eq!(texts, expected.map(|(name, command)| (name, command.to_owned())));
         let wrong = StudyDefinition::parse(&text.replace("mine =", "wgsl =")).unwrap();
         assert!(wrong.named_programs().unwrap_err().contains("[programs] wgsl"));
     }

@@ -15,7 +15,6 @@ use crate::child::{Ended, How, signal_name};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, cannot_read, cannot_write, deliver, to_json};
 use crate::machine::provenance;
-use crate::program::NamedProgram;
 use crate::study::cell::{CellSettings, StudyCell};
 use crate::study::definition::StudyDefinition;
 use crate::study::matrix::{Host, cells, shuffle_cells};
@@ -176,11 +175,6 @@ impl StudyPlan {
             provenance: provenance(),
             processor: machine::name(),
         })
-    }
-
-    pub(crate) fn program(&self, backend: &str) -> Option<NamedProgram> {
-        // The definition was checked before planning.
-        self.definition.named_programs().ok()?.into_iter().find(|program| program.name == backend)
     }
 
     pub(crate) fn is_of_kernels(&self) -> bool {

@@ -15,7 +15,6 @@ use crate::data_folder::{Availability, LocalData, fetching};
 use crate::failure::Failure;
 use crate::json_output::JsonTarget;
 use crate::leaderboard::Address;
-use crate::program::NamedProgram;
 use crate::progress::spinner;
 use crate::screen::Screen;
 use crate::study::cell::{AXES, CellFilter, StudyCell};
@@ -161,8 +160,11 @@ pub(crate) fn arguments_of(arguments: &StudyArgs, plan: &StudyPlan, cell: &Study
     tell("--babi", arguments.data.babi.as_ref().map(|folder| folder.display().to_string()));
     let is_remote = run.spec.backend == engine::backends::BURN_REMOTE;
     tell("--remote", arguments.remote.clone().filter(|_| is_remote));
-    let program = plan.program(&run.spec.backend);
-    tell("--program", program.as_ref().map(NamedProgram::typed));
+    let program = plan.definition.programs.get_key_value(&run.spec.backend);
+    let typed = |(name, command): (&String, &String)| {
+        if command.is_empty() { name.clone() } else { format!("{name}={command}") }
+    };
+    tell("--program", program.map(typed));
     tell("--program-timeout", arguments.external.timeout.filter(|_| program.is_some()).map(|x| x.to_string()));
     words
 }
