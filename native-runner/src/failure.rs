@@ -144,7 +144,6 @@ impl LeaderboardError {
     }
 }
 
-/// Returns the known name closest to an unknown one.
 fn suggestion(error: &EngineError) -> Option<String> {
     let name = match error {
         EngineError::UnknownWorkload { name, known } | EngineError::UnknownSuite { name, known } => {

@@ -30,7 +30,7 @@ const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
 #[derive(Clone)]
 pub(crate) struct LeaderboardClient {
-    address: Address,
+    pub(crate) address: Address,
     agent: Agent,
     timeout_seconds: f64,
 }
@@ -60,10 +60,6 @@ impl LeaderboardClient {
         Self { address, agent: config.build().new_agent(), timeout_seconds }
     }
 
-    pub(crate) fn address(&self) -> &Address {
-        &self.address
-    }
-
     /// Returns the version of the server, and its clock in whole seconds.
     pub(crate) fn about(&self) -> Result<(String, Option<SystemTime>), LeaderboardError> {
         let (response, text) = self.send(Request::get(self.address.join("/api/v1/openapi.json")).body(()))?;
@@ -88,8 +84,7 @@ impl LeaderboardClient {
         let request = Request::put(self.address.join(&path))
             .header(header::CONTENT_TYPE, "application/octet-stream")
             .header(header::AUTHORIZATION, format!("Bearer {}", run.nonce));
-        let (response, text) = self.send(request.body(state))?;
-        if response.status().is_success() { Ok(()) } else { Err(self.refusal(&response, &text)) }
+        self.send(request.body(state)).map(drop)
     }
 
     pub(crate) fn verdict(&self, run_id: &str) -> Result<Verdict, LeaderboardError> {
@@ -150,13 +145,10 @@ impl LeaderboardClient {
             }
             error => self.no_answer(error),
         })?;
-        Ok((response, text))
+        if response.status().is_success() { Ok((response, text)) } else { Err(self.refusal(&response, &text)) }
     }
 
     fn read_answer<T: DeserializeOwned>(&self, response: &Response<Body>, text: &str) -> Result<T, LeaderboardError> {
-        if !response.status().is_success() {
-            return Err(self.refusal(response, text));
-        }
         serde_json::from_str(text).map_err(|error| {
             let start = text.trim_start().chars().take(14).collect::<String>().to_lowercase();
             let is_page = start.starts_with("<!doctype html") || start.starts_with("<html");
@@ -317,7 +309,6 @@ const PROOF_RETRY_TIME: Duration = Duration::from_mins(10);
 /// Slowest supported link.
 const MIN_BYTES_PER_SECOND: f64 = 30_000.0;
 
-/// Commitment, and the sender of its answer.
 type Sent = (CommitSegment, oneshot::Sender<Result<CommittedSegment, String>>);
 
 /// Connection to the leaderboard that issued a run's seed and follows the run.

@@ -232,7 +232,6 @@ pub(crate) struct ListProgress {
 }
 
 impl ListProgress {
-    /// Handles Ctrl-C from now on.
     pub(crate) fn new(interrupt: Interrupt) -> Self {
         Self { progress: ProgressScreen::new(interrupt, LIST_TEMPLATE, AFTER_WINDOW), first: true }
     }

@@ -133,7 +133,7 @@ impl RunSeed {
         let suite = results::Suite { name: suite.name.to_owned(), version: suite.version };
         let started = leaderboard.start(&StartRun { suite, engine_version: provenance().engine_version })?;
         let registration = Some(Registration { run_id: started.run_id, nonce: started.nonce });
-        let (source, origin) = (SeedSource::Leaderboard, format!("from {}", leaderboard.address()));
+        let (source, origin) = (SeedSource::Leaderboard, format!("from {}", leaderboard.address));
         Ok(Self { value: started.seed, source, registration, origin })
     }
 }
@@ -189,7 +189,7 @@ fn upload(
     let is_refused = matches!(error, LeaderboardError::Refused { .. });
     let hint = if is_refused { " (with --unverified if the registration is the problem)" } else { "" };
     let (place, word) = (file.display(), quoted(&file.display().to_string()));
-    let address = quoted(&submission.leaderboard.address().to_string());
+    let address = quoted(&submission.leaderboard.address.to_string());
     let advice = format!("The record is in {place}. To try again{hint}:\n  native-runner upload {word} --to {address}");
     Err(Failure::from(error).with_advice(advice))
 }

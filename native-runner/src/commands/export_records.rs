@@ -15,7 +15,6 @@ use crate::json_output::{holds_something, replace};
 use crate::report::throughput;
 use crate::screen::{NoteMark, Screen, TextTable};
 
-/// Writes the records at the paths as a table, and reports omissions.
 pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
     let target = arguments.output.as_path();
     let is_standard_output = target.as_os_str() == "-";

@@ -53,7 +53,6 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     deliver(shown, None, &json)
 }
 
-/// Builds the table of launches in step order, their sum, and the whole step.
 fn table(profile: &Profile) -> TextTable {
     let launches = || profile.launches.iter();
     let sum = Cost {

@@ -84,7 +84,6 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     conclude(&report, arguments.json).map_err(|failure| data.advised(failure))
 }
 
-/// Opens the backends, and returns the reasons why others cannot run here.
 fn entrants(arguments: &StepsArgs, clock: &Rc<MonotonicClock>) -> Result<(Vec<Entrant>, Vec<Unavailable>), Failure> {
     let names: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
     let (opened, unavailable) = device::open_several(

@@ -87,7 +87,7 @@ impl Uploader {
         let workloads: Vec<&str> = record.workloads.iter().map(|workload| workload.workload.as_str()).collect();
         let text = format!(
             "To {}: {} bytes of JSON with the device and driver, system, settings, losses and times of {}.",
-            self.leaderboard.address(),
+            self.leaderboard.address,
             json.len(),
             workloads.join(" and ")
         );
@@ -160,7 +160,7 @@ impl Uploader {
     }
 
     fn show(&self, accepted: &AcceptedRun, screen: Screen) -> Result<(), Failure> {
-        let address = self.leaderboard.address();
+        let address = &self.leaderboard.address;
         screen.line("")?;
         screen.line(&format!("{}       {}", screen.bold("Uploaded"), accepted.verdict.tier.name()))?;
         show_notes(&accepted.verdict.notes, screen)?;

@@ -9,7 +9,7 @@ use std::{fmt, fs, io};
 use engine::{BACKENDS, KNOWN_BACKENDS, WORKLOADS};
 use results::kernels::KernelSuite;
 use results::{InputMode, Layout, Length, Positive, Precision};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
@@ -210,10 +210,6 @@ pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
         .map_err(|source| cannot_read(path, source))?;
     let stem = path.file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
     Ok((stem, text))
-}
-
-pub(crate) fn schema() -> Schema {
-    schema_for!(StudyDefinition)
 }
 
 /// Built-in workload, or the file of a user-defined network (`docs/WORKLOADS.md`).

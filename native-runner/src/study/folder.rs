@@ -25,7 +25,7 @@ const CELLS: &str = "cells";
 const LOCK: &str = ".lock";
 
 pub(crate) struct Folder {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     begun: StudyPlan,
     /// Lock that the system releases when the process ends.
     _lock: File,
@@ -64,10 +64,6 @@ impl Folder {
         changed
             .map(|(what, now, then)| format!("{what} is now {now}, but was {then} when the folder was created"))
             .collect()
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     pub(crate) fn keep(&self, finished: &FinishedCell) -> Result<(), Failure> {

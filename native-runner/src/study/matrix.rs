@@ -69,7 +69,6 @@ fn expand_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Host) 
     cells.into_iter().map(|cell| scale_cell(cell, scale)).collect()
 }
 
-/// Returns a cell with only its workload set.
 fn workload_settings(WorkloadName(name): &WorkloadName) -> Result<RunSettings, String> {
     if !workload_file::is_file_name(name) {
         return Ok(RunSettings::new(name.clone(), None));

@@ -1,5 +1,3 @@
-//! Report of a comparison.
-
 use std::collections::BTreeMap;
 
 use results::comparison::Basis;

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use results::Date;
+use schemars::schema_for;
 use serde::Serialize;
 
 pub(crate) use crate::commands::study::arguments::StudyArgs;
@@ -16,7 +17,7 @@ use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
 use crate::machine::provenance;
 use crate::screen::Screen;
-use crate::study::definition::{STUDIES, StudyDefinition, load, schema};
+use crate::study::definition::{STUDIES, StudyDefinition, load};
 use crate::study::folder::{Folder, StudyPlan};
 use crate::study::matrix::Host;
 
@@ -24,7 +25,7 @@ const STUDIES_FOLDER: &str = "studies";
 
 pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     if arguments.schema {
-        return JsonTarget::StandardOutput.write(&to_json(&schema())?);
+        return JsonTarget::StandardOutput.write(&to_json(&schema_for!(StudyDefinition))?);
     }
     let Some(name) = &arguments.study else { return list(arguments.json.as_ref()) };
     let (short_name, text) = load(name)?;

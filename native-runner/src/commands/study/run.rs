@@ -99,14 +99,13 @@ fn introduce(plan: &StudyPlan, folder: &Folder, asked: usize, missing: usize) ->
     }
     let kept = if missing == asked { "" } else { &format!(", {} of them already finished", asked - missing) };
     labelled("cells", &format!("{asked}, shuffled with seed {}{kept}", plan.definition.order_seed))?;
-    labelled("folder", &folder.path().display().to_string())?;
+    labelled("folder", &folder.path.display().to_string())?;
     for change in folder.changes(plan) {
         screen.caution(&format!("{change}; the file of each cell records its own"))?;
     }
     screen.line("")
 }
 
-/// Runs the cells until the last one or an interruption.
 fn run_cells(
     arguments: &StudyArgs,
     plan: &StudyPlan,
@@ -186,7 +185,7 @@ fn document(plan: &StudyPlan, folder: &Path, cells: &[&StudyCell], done: &[Finis
 
 /// Uploads new records after asking once, and notes each in its cell's file, so that uploads can be resumed.
 fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell]) -> Result<(), Failure> {
-    let leaderboard = submission.leaderboard.address().to_string();
+    let leaderboard = submission.leaderboard.address.to_string();
     let mut missing: Vec<(&mut FinishedCell, String)> = Vec::new();
     let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
     for finished in finished {
@@ -217,12 +216,12 @@ fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell])
     let count = missing.len();
     for (number, (finished, json)) in (1..).zip(missing) {
         let accepted = submission.import(json)?.map_err(|error| {
-            let (done, command) = (number - 1, resume(folder.path()));
+            let (done, command) = (number - 1, resume(&folder.path));
             Failure::from(error).with_advice(format!(
                 "{done} of {count} records were uploaded, as noted in their cells. To upload the others:\n  {command}"
             ))
         })?;
-        let address = submission.leaderboard.address();
+        let address = &submission.leaderboard.address;
         finished.uploads.push(Uploaded {
             leaderboard: leaderboard.clone(),
             permalink: address.join(&accepted.permalink),
@@ -232,7 +231,7 @@ fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell])
         folder.keep(finished)?;
         screen.prose("  uploaded ", &format!("{number} of {count}: {}", finished.settings.text()), 4)?;
     }
-    let (records, files) = (if count == 1 { "record was" } else { "records were" }, folder.path().join("cells"));
+    let (records, files) = (if count == 1 { "record was" } else { "records were" }, folder.path.join("cells"));
     let text = format!(
         "{count} {records} uploaded as unverified, because the runs were not registered. Permalinks and deletion links \
          are in the files of {}. Keep these files: the links are not stored elsewhere.",

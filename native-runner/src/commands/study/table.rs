@@ -1,5 +1,3 @@
-//! Cells of a study as text tables.
-
 use std::path::Path;
 
 use engine::SUITES;
@@ -81,7 +79,6 @@ fn titles(settings: &[&CellSettings]) -> Vec<String> {
     settings.iter().map(title).collect()
 }
 
-/// Lists the settings that all cells share.
 fn constants(settings: &[&CellSettings], scale: f64) -> String {
     let Some(first) = settings.first() else { return String::new() };
     let varying = varying(settings.iter().copied());
