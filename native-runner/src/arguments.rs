@@ -298,8 +298,7 @@ pub(crate) fn host_and_port(text: &str) -> Result<String, String> {
         Some(colon) => (&text[..end_of_host + colon], text[end_of_host + colon + 1..].parse().map_err(|_| wrong())?),
         None => (text, PORT),
     };
-    let is_bracketed = host.starts_with('[') && host.ends_with(']');
-    if host.is_empty() || port == 0 || (host.contains(':') && !is_bracketed) {
+    if host.is_empty() || port == 0 || (host.contains(':') && !(host.starts_with('[') && host.ends_with(']'))) {
         return Err(wrong());
     }
     Ok(format!("{host}:{port}"))

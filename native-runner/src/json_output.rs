@@ -132,8 +132,7 @@ fn regular(path: &Path) -> io::Result<Option<PathBuf>> {
     while file.is_symlink() {
         file = folder_of(&file).join(fs::read_link(&file)?);
     }
-    let name = file.file_name().ok_or(ErrorKind::NotFound)?;
-    Ok(Some(folder_of(&file).join(name)))
+    Ok(Some(folder_of(&file).join(file.file_name().ok_or(ErrorKind::NotFound)?)))
 }
 
 fn temporary_beside(file: &Path) -> io::Result<NamedTempFile> {

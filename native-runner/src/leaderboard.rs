@@ -67,8 +67,7 @@ impl LeaderboardClient {
         let time = date();
         let description: Value = self.read_answer(&response, &text)?;
         let version = description["info"]["version"].as_str();
-        let version = version.ok_or_else(|| self.not_a_leaderboard("no API version".to_owned()))?;
-        Ok((clean(version), time))
+        Ok((clean(version.ok_or_else(|| self.not_a_leaderboard("no API version".to_owned()))?), time))
     }
 
     pub(crate) fn start(&self, request: &StartRun) -> Result<StartedRun, LeaderboardError> {
@@ -162,8 +161,7 @@ impl LeaderboardClient {
         let (leaderboard, status) = (self.address.to_string(), response.status());
         if status.is_redirection() {
             let to = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
-            let to = clean(to.unwrap_or("an unknown address"));
-            return LeaderboardError::Redirected { leaderboard, to };
+            return LeaderboardError::Redirected { leaderboard, to: clean(to.unwrap_or("an unknown address")) };
         }
         if let Ok(body) = serde_json::from_str::<ErrorBody>(text) {
             let (code, status) = (clean(&body.code), status.as_u16());

@@ -315,8 +315,7 @@ impl ReadyProgram {
     }
 
     pub(crate) fn python(&self) -> Result<PathBuf, String> {
-        let named = env::var_os(PYTHON).unwrap_or_default();
-        let pythons = candidates(&named);
+        let pythons = candidates(&env::var_os(PYTHON).unwrap_or_default());
         // Only finds the modules; importing them would take seconds.
         let question =
             format!("import importlib.util as u; raise SystemExit(not all(map(u.find_spec, {:?})))", self.modules);

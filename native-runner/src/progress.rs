@@ -112,8 +112,7 @@ pub(crate) struct RunProgress {
 
 impl RunProgress {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
-        let progress = ProgressScreen::new(interrupt, RUN_TEMPLATE, AFTER_WINDOW);
-        Self { progress, steps_per_epoch: 1, part: None }
+        Self { progress: ProgressScreen::new(interrupt, RUN_TEMPLATE, AFTER_WINDOW), steps_per_epoch: 1, part: None }
     }
 }
 

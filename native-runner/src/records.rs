@@ -139,8 +139,7 @@ impl RecordSource {
             return Ok(vec![kept(self.record()?, self.name.clone())]);
         }
         let several: Several = self.parse()?;
-        let numbered = several.records.into_iter().enumerate();
-        let checked = numbered.map(|(number, record)| {
+        let checked = several.records.into_iter().enumerate().map(|(number, record)| {
             self.check_version(&record, &format!(" in records[{number}]"))?;
             Ok(kept(record, format!("{}, records[{number}]", self.name)))
         });

@@ -166,8 +166,7 @@ fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if target.is_some() {
         return Ok(());
     }
-    let file = keep(record, &json)?;
-    Screen::Error.line(&format!("The results so far are in {}.", file.display()))
+    Screen::Error.line(&format!("The results so far are in {}.", keep(record, &json)?.display()))
 }
 
 fn upload(

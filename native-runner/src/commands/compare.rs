@@ -202,8 +202,7 @@ impl BackendContest<'_> {
         let Some(workload) = record.workloads.first() else { return Ok(()) };
         let Contender { backend, precision } = contender;
         let name = format!("{}-{backend}-{}-{}.json", workload.workload, precision.name(), record.requested.seed);
-        let file = JsonTarget::File(folder.join(name));
-        deliver(Ok(()), Some(&file), &to_json(record)?)
+        deliver(Ok(()), Some(&JsonTarget::File(folder.join(name))), &to_json(record)?)
     }
 
     fn conditions(&self, comparison: &Comparison, findings: &Findings) -> String {

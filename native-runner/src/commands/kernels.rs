@@ -53,8 +53,7 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     let shown = if target == Some(&JsonTarget::StandardOutput) { Ok(()) } else { show(&record.report) };
     deliver(shown, target, &to_json(&record)?)?;
     Failure::if_wrong(wrong(&record.report))?;
-    let kept = arguments.json.is_some();
-    if record.report.cancelled { Err(Failure::Cancelled { kept }) } else { Ok(()) }
+    if record.report.cancelled { Err(Failure::Cancelled { kept: arguments.json.is_some() }) } else { Ok(()) }
 }
 
 fn show(report: &KernelReport) -> Result<(), Failure> {

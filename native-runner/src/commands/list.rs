@@ -98,8 +98,7 @@ pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
         if index > 0 {
             SCREEN.line("")?;
         }
-        let name = SCREEN.bold(workload.name);
-        SCREEN.prose(&format!("{name}  "), workload.title, 2)?;
+        SCREEN.prose(&format!("{}  ", SCREEN.bold(workload.name)), workload.title, 2)?;
         if !workload.description.is_empty() {
             SCREEN.prose("  ", workload.description, 2)?;
         }

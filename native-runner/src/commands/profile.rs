@@ -33,8 +33,7 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     let profile = pollster::block_on(async {
         let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
         let data = data.load(definition).await?;
-        let batch_size = arguments.batch_size.unwrap_or(workload.batch_size);
-        let job = steps::job(workload, batch_size, 1, data)?;
+        let job = steps::job(workload, arguments.batch_size.unwrap_or(workload.batch_size), 1, data)?;
         let choice = adapter_choice(&arguments.adapter.adapter);
         let processor = processor.as_ref().map(|clock| clock as &dyn engine::Clock);
         microbenchmarks::profile(&choice, &clock, processor, &job, arguments.seconds_per_launch).await

@@ -88,7 +88,7 @@ fn entrants(arguments: &StepsArgs, clock: &Rc<MonotonicClock>) -> Result<(Vec<En
     let names: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
     let (opened, unavailable) = device::open_several(
         &names,
-        &arguments.precisions,
+        &arguments.precision,
         &adapter_choice(&arguments.adapter.adapter),
         &arguments.place,
         clock,
@@ -257,14 +257,8 @@ pub(crate) struct StepsArgs {
     #[arg(long = "backend", value_name = "A,B", value_delimiter = ',', default_value = ALL, hide_default_value = true)]
     pub(crate) backends: Vec<String>,
     /// Precisions to measure, separated by commas
-    #[arg(
-        long = "precision",
-        value_name = "A,B",
-        value_delimiter = ',',
-        default_value = "f32",
-        value_parser = precision
-    )]
-    pub(crate) precisions: Vec<Precision>,
+    #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "f32", value_parser = precision)]
+    precision: Vec<Precision>,
     /// Steps of the plain reference, if selected, for each workload and batch size
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     reference_steps: u32,

@@ -74,8 +74,7 @@ impl Uploader {
     }
 
     pub(crate) fn new(address: &Address, consent: &ConsentArgs) -> Result<Self, Failure> {
-        let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal();
-        if !consent.yes && !can_ask {
+        if !(consent.yes || io::stdin().is_terminal() && io::stderr().is_terminal()) {
             let text = "an upload needs your agreement, but there is no terminal to ask on; agree with --yes";
             return Err(Failure::Usage(text.to_owned()));
         }

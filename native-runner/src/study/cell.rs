@@ -61,8 +61,7 @@ impl CellSettings {
 
     /// Describes the settings that are not defaults.
     pub(crate) fn text(&self) -> String {
-        let is_run = self.run().is_some();
-        let is_said = |axis: &&Axis| axis.is_asked_for(self) || is_run && axis.name == "limit";
+        let is_said = |axis: &&Axis| axis.is_asked_for(self) || self.run().is_some() && axis.name == "limit";
         AXES.iter().filter(is_said).map(|axis| axis.text(self)).collect::<Vec<_>>().join(" · ")
     }
 
@@ -269,8 +268,7 @@ pub(crate) struct CellFilter {
 
 impl CellFilter {
     pub(crate) fn allows(&self, settings: &CellSettings) -> bool {
-        let value = self.axis.value(settings).unwrap_or_else(|| OWN.to_owned());
-        self.values.contains(&value)
+        self.values.contains(&self.axis.value(settings).unwrap_or_else(|| OWN.to_owned()))
     }
 }
 

@@ -208,8 +208,7 @@ pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
     let text = fs::read(path)
         .and_then(|content| results::decode(&content).map(str::to_owned).map_err(io::Error::other))
         .map_err(|source| cannot_read(path, source))?;
-    let stem = path.file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
-    Ok((stem, text))
+    Ok((path.file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned()), text))
 }
 
 /// Built-in workload, or the file of a user-defined network (`docs/WORKLOADS.md`).

@@ -76,8 +76,7 @@ impl Folder {
         let log = OpenOptions::new().append(true).create(true).open(&file);
         log.and_then(|mut log| writeln!(log, "{started_unix_seconds}"))
             .map_err(|source| cannot_write(&file, source))?;
-        let attempts = read(&file)?.map_or(0, |text| text.lines().count());
-        Ok(u32::try_from(attempts).unwrap_or(u32::MAX))
+        Ok(u32::try_from(read(&file)?.map_or(0, |text| text.lines().count())).unwrap_or(u32::MAX))
     }
 
     pub(crate) fn plan(path: &Path) -> Result<Option<StudyPlan>, Failure> {

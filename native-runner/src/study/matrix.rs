@@ -226,8 +226,7 @@ mod tests {
             let axis = AXES.iter().find(|axis| axis.name == name).unwrap();
             let text = format!("{mine}{CAFFE}backends = [\"{one}\", \"reference\"]\n{lines}\n");
             let cells = expand(&text, 1.0).unwrap();
-            let texts: Vec<String> = cells.iter().map(|cell| axis.text(&cell.settings)).collect();
-            assert_eq!(texts.join(", "), expected);
+            assert_eq!(cells.iter().map(|cell| axis.text(&cell.settings)).collect::<Vec<_>>().join(", "), expected);
         }
     }
 

@@ -250,8 +250,7 @@ pub(crate) fn join_commits(records: &[KeptRecord]) -> String {
 }
 
 fn join_texts<T: AsRef<str> + Ord>(texts: impl Iterator<Item = T>, separator: &str) -> String {
-    let distinct = BTreeSet::from_iter(texts);
-    distinct.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(separator)
+    BTreeSet::from_iter(texts).iter().map(AsRef::as_ref).collect::<Vec<_>>().join(separator)
 }
 
 #[cfg(test)]

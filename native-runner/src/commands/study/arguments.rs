@@ -59,14 +59,8 @@ pub(crate) struct StudyArgs {
     #[arg(long = "backend", value_name = "A,B", value_delimiter = ',', help_heading = "Study")]
     pub(crate) backends: Vec<String>,
     /// Adapters to use instead of the study's, separated by commas; `native-runner adapters` lists them
-    #[arg(
-        long = "adapter",
-        value_name = "A,B",
-        value_delimiter = ',',
-        help_heading = "Study",
-        value_parser = short_text
-    )]
-    pub(crate) adapters: Vec<String>,
+    #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Study", value_parser = short_text)]
+    pub(crate) adapter: Vec<String>,
     /// File of a network to use instead of the study's workloads (docs/WORKLOADS.md). Repeatable
     #[arg(long = "workload-file", value_name = "FILE", help_heading = "Study", value_parser = network_file)]
     pub(crate) workload_files: Vec<PathBuf>,
@@ -158,8 +152,7 @@ pub(crate) fn arguments_of(arguments: &StudyArgs, plan: &StudyPlan, cell: &Study
         |name: &str, value: Option<String>| words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
     tell("--data", arguments.data.folder.as_ref().map(|folder| folder.display().to_string()));
     tell("--babi", arguments.data.babi.as_ref().map(|folder| folder.display().to_string()));
-    let is_remote = run.spec.backend == engine::backends::BURN_REMOTE;
-    tell("--remote", arguments.remote.clone().filter(|_| is_remote));
+    tell("--remote", arguments.remote.clone().filter(|_| run.spec.backend == engine::backends::BURN_REMOTE));
     let program = plan.definition.programs.get_key_value(&run.spec.backend);
     let typed = |(name, command): (&String, &String)| {
         if command.is_empty() { name.clone() } else { format!("{name}={command}") }

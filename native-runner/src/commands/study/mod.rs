@@ -38,11 +38,10 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
         refuse_options_of_runs(arguments)?;
     }
     let definition = definition.in_folder(Path::new(name).parent().unwrap_or(Path::new("")));
-    let StudyArgs { workload_files, backends, adapters, external, .. } = arguments;
-    let definition = definition.with_options(workload_files, backends, adapters, &external.programs);
+    let StudyArgs { workload_files, backends, adapter, external, .. } = arguments;
+    let definition = definition.with_options(workload_files, backends, adapter, &external.programs);
     definition.named_programs().map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
-    let machine = Host::this(arguments.remote.is_some());
-    let plan = StudyPlan::new(&short_name, definition, arguments.scale, machine);
+    let plan = StudyPlan::new(&short_name, definition, arguments.scale, Host::this(arguments.remote.is_some()));
     let plan = plan.map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     // The folder is the same for the whole day, so that the study is resumed.
     let folder = arguments.output.clone().unwrap_or_else(|| {
