@@ -56,15 +56,15 @@ pub(crate) struct DeviceArgs {
 }
 
 impl DeviceArgs {
-    pub(crate) fn choice(&self) -> AdapterChoice {
-        let Ok(choice) = self.adapter.parse();
-        choice
-    }
-
     pub(crate) fn opening(&self) -> Opening {
         let Self { devices, input, layout, .. } = *self;
-        Opening { devices, input, layout, ..self.place.opening(self.precision, &self.choice()) }
+        Opening { devices, input, layout, ..self.place.opening(self.precision, &adapter_choice(&self.adapter)) }
     }
+}
+
+pub(crate) fn adapter_choice(typed: &str) -> AdapterChoice {
+    let Ok(choice) = typed.parse();
+    choice
 }
 
 /// Adapter of a command that measures without backends of other kinds.
@@ -73,13 +73,6 @@ pub(crate) struct AdapterArgs {
     /// Adapter to use, as for a run; `native-runner adapters` lists them
     #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
     pub(crate) adapter: String,
-}
-
-impl AdapterArgs {
-    pub(crate) fn choice(&self) -> AdapterChoice {
-        let Ok(choice) = self.adapter.parse();
-        choice
-    }
 }
 
 // The heading also covers options that follow in the same command without another.
@@ -305,8 +298,7 @@ pub(crate) fn host_and_port(text: &str) -> Result<String, String> {
         Some(colon) => (&text[..end_of_host + colon], text[end_of_host + colon + 1..].parse().map_err(|_| wrong())?),
         None => (text, PORT),
     };
-    let is_bracketed = host.starts_with('[') && host.ends_with(']');
-    if host.is_empty() || port == 0 || (host.contains(':') && !is_bracketed) {
+    if host.is_empty() || port == 0 || (host.contains(':') && !(host.starts_with('[') && host.ends_with(']'))) {
         return Err(wrong());
     }
     Ok(format!("{host}:{port}"))
@@ -338,9 +330,8 @@ pub(crate) fn find_workloads<'a>(names: impl IntoIterator<Item = &'a str>) -> Re
     let mut found: Vec<Workload> = Vec::new();
     for name in names {
         if is_file_name(name) {
-            let text =
-                format!("there is no workload named `{name}`; use --workload-file to train a network from a file");
-            return Err(Failure::Usage(text));
+            let advice = "use --workload-file to train a network from a file";
+            return Err(Failure::Usage(format!("there is no workload named `{name}`; {advice}")));
         }
         let workload = engine::workload(name).ok_or_else(|| engine::EngineError::UnknownWorkload {
             name: name.to_owned(),
@@ -383,14 +374,12 @@ impl WorkloadFileArgs {
     /// Returns the workloads with these names, then the workloads of the files, each once.
     pub(crate) fn and_named<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Workload>, Failure> {
         let mut found = find_workloads(names)?;
-        for (number, file) in self.files.iter().enumerate() {
-            if self.files[..number].contains(file) {
-                continue;
-            }
+        let first = |(number, file): &(usize, &PathBuf)| !self.files[..*number].contains(file);
+        for (_, file) in self.files.iter().enumerate().filter(first) {
             let workload = workload_file::load(file)?;
-            if found.iter().any(|other| other.name == workload.name) {
-                let text = format!("{}: another file has a network named `{}`", file.display(), workload.name);
-                return Err(Failure::Usage(text));
+            let Workload { name, .. } = workload;
+            if found.iter().any(|other| other.name == name) {
+                return Err(Failure::Usage(format!("{}: another file has a network named `{name}`", file.display())));
             }
             found.push(workload);
         }

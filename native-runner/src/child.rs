@@ -144,8 +144,7 @@ impl Drop for Child {
 impl Ended {
     /// Returns the reason for the failure; `None` also after a timeout.
     pub(crate) fn failure(&self) -> Option<String> {
-        let has_failed = matches!(self.how, How::Status { code, .. } if code != Some(0));
-        has_failed.then(|| self.reason())
+        matches!(self.how, How::Status { code, .. } if code != Some(0)).then(|| self.reason())
     }
 
     /// Returns the program's error, or a clause that describes how it ended.

@@ -74,7 +74,6 @@ impl LocalData {
         Ok(folder)
     }
 
-    /// Returns the source of this set without opening its files.
     pub(crate) fn availability(&self, definition: &DataSetDefinition) -> Availability {
         match (&definition.origin, &self.stories) {
             (Origin::Files { .. }, _) if self.noise => Availability::AlwaysGenerated,

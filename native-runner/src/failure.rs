@@ -50,6 +50,12 @@ impl Failure {
         Self::Advised { failure: Box::new(self), advice }
     }
 
+    /// Fails if there are any wrong results.
+    pub(crate) fn if_wrong(results: impl IntoIterator<Item = String>) -> Result<(), Self> {
+        let sentences = Vec::from_iter(results).join("; ");
+        if sentences.is_empty() { Ok(()) } else { Err(Self::WrongResults(sentences)) }
+    }
+
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => 2,
@@ -138,7 +144,6 @@ impl LeaderboardError {
     }
 }
 
-/// Returns the known name closest to an unknown one.
 fn suggestion(error: &EngineError) -> Option<String> {
     let name = match error {
         EngineError::UnknownWorkload { name, known } | EngineError::UnknownSuite { name, known } => {

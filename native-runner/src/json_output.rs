@@ -49,10 +49,7 @@ impl JsonTarget {
 
     /// Returns the screen for everything that is not JSON.
     pub(crate) fn screen_beside(target: Option<&Self>) -> Screen {
-        match target {
-            Some(Self::StandardOutput) => Screen::Error,
-            Some(Self::File(_)) | None => Screen::Output,
-        }
+        if target == Some(&Self::StandardOutput) { Screen::Error } else { Screen::Output }
     }
 }
 
@@ -86,8 +83,7 @@ pub(crate) fn keep(name: &str, json: &str) -> Result<PathBuf, Failure> {
 
 /// Appends a number to the name if it is taken.
 fn keep_in(folder: &Path, name: &str, json: &str) -> io::Result<PathBuf> {
-    let mut path = folder.join(format!("{name}.json"));
-    let mut number = 1;
+    let (mut path, mut number) = (folder.join(format!("{name}.json")), 1);
     let mut file = loop {
         match File::create_new(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
@@ -136,8 +132,7 @@ fn regular(path: &Path) -> io::Result<Option<PathBuf>> {
     while file.is_symlink() {
         file = folder_of(&file).join(fs::read_link(&file)?);
     }
-    let name = file.file_name().ok_or(ErrorKind::NotFound)?;
-    Ok(Some(folder_of(&file).join(name)))
+    Ok(Some(folder_of(&file).join(file.file_name().ok_or(ErrorKind::NotFound)?)))
 }
 
 fn temporary_beside(file: &Path) -> io::Result<NamedTempFile> {
@@ -155,6 +150,10 @@ fn folder_of(file: &Path) -> &Path {
 
 pub(crate) fn cannot_write(path: &Path, source: io::Error) -> Failure {
     Failure::File { what: format!("cannot write {}", path.display()), source }
+}
+
+pub(crate) fn cannot_read(path: &Path, source: io::Error) -> Failure {
+    Failure::File { what: format!("cannot read {}", path.display()), source }
 }
 
 #[cfg(test)]

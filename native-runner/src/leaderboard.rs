@@ -30,7 +30,7 @@ const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
 #[derive(Clone)]
 pub(crate) struct LeaderboardClient {
-    address: Address,
+    pub(crate) address: Address,
     agent: Agent,
     timeout_seconds: f64,
 }
@@ -60,26 +60,20 @@ impl LeaderboardClient {
         Self { address, agent: config.build().new_agent(), timeout_seconds }
     }
 
-    pub(crate) fn address(&self) -> &Address {
-        &self.address
-    }
-
     /// Returns the version of the server, and its clock in whole seconds.
     pub(crate) fn about(&self) -> Result<(String, Option<SystemTime>), LeaderboardError> {
         let (response, text) = self.send(Request::get(self.address.join("/api/v1/openapi.json")).body(()))?;
-        let date = response.headers().get(header::DATE).and_then(|date| date.to_str().ok());
-        let time = date.and_then(|date| httpdate::parse_http_date(date).ok());
+        let date = || httpdate::parse_http_date(response.headers().get(header::DATE)?.to_str().ok()?).ok();
+        let time = date();
         let description: Value = self.read_answer(&response, &text)?;
         let version = description["info"]["version"].as_str();
-        let version = version.ok_or_else(|| self.not_a_leaderboard("no API version".to_owned()))?;
-        Ok((clean(version), time))
+        Ok((clean(version.ok_or_else(|| self.not_a_leaderboard("no API version".to_owned()))?), time))
     }
 
     pub(crate) fn start(&self, request: &StartRun) -> Result<StartedRun, LeaderboardError> {
         let started: StartedRun = self.post("/api/v1/runs", request)?;
         // The id becomes part of a URL and of a file name.
-        let id_is_plain = !started.run_id.is_empty()
-            && started.run_id.len() <= 64
+        let id_is_plain = (1..=64).contains(&started.run_id.len())
             && started.run_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
         if id_is_plain { Ok(started) } else { Err(self.not_a_leaderboard("an invalid run id".to_owned())) }
     }
@@ -89,8 +83,7 @@ impl LeaderboardClient {
         let request = Request::put(self.address.join(&path))
             .header(header::CONTENT_TYPE, "application/octet-stream")
             .header(header::AUTHORIZATION, format!("Bearer {}", run.nonce));
-        let (response, text) = self.send(request.body(state))?;
-        if response.status().is_success() { Ok(()) } else { Err(self.refusal(&response, &text)) }
+        self.send(request.body(state)).map(drop)
     }
 
     pub(crate) fn verdict(&self, run_id: &str) -> Result<Verdict, LeaderboardError> {
@@ -151,13 +144,10 @@ impl LeaderboardClient {
             }
             error => self.no_answer(error),
         })?;
-        Ok((response, text))
+        if response.status().is_success() { Ok((response, text)) } else { Err(self.refusal(&response, &text)) }
     }
 
     fn read_answer<T: DeserializeOwned>(&self, response: &Response<Body>, text: &str) -> Result<T, LeaderboardError> {
-        if !response.status().is_success() {
-            return Err(self.refusal(response, text));
-        }
         serde_json::from_str(text).map_err(|error| {
             let start = text.trim_start().chars().take(14).collect::<String>().to_lowercase();
             let is_page = start.starts_with("<!doctype html") || start.starts_with("<html");
@@ -171,8 +161,7 @@ impl LeaderboardClient {
         let (leaderboard, status) = (self.address.to_string(), response.status());
         if status.is_redirection() {
             let to = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
-            let to = clean(to.unwrap_or("an unknown address"));
-            return LeaderboardError::Redirected { leaderboard, to };
+            return LeaderboardError::Redirected { leaderboard, to: clean(to.unwrap_or("an unknown address")) };
         }
         if let Ok(body) = serde_json::from_str::<ErrorBody>(text) {
             let (code, status) = (clean(&body.code), status.as_u16());
@@ -188,9 +177,10 @@ impl LeaderboardClient {
     }
 
     fn no_answer(&self, error: ureq::Error) -> LeaderboardError {
-        let (leaderboard, seconds) = (self.address.to_string(), self.timeout_seconds);
         match error {
-            ureq::Error::Timeout(_) => LeaderboardError::TimedOut { leaderboard, seconds },
+            ureq::Error::Timeout(_) => {
+                LeaderboardError::TimedOut { leaderboard: self.address.to_string(), seconds: self.timeout_seconds }
+            }
             ureq::Error::Protocol(_) => self.not_a_leaderboard("something that is not HTTP".to_owned()),
             ureq::Error::HostNotFound => self.unreachable("host not found"),
             ureq::Error::Io(error) => self.unreachable(&error.to_string()),
@@ -237,15 +227,15 @@ impl FromStr for Address {
         if scheme != "http" && scheme != "https" {
             return Err("it must begin with http:// or https://".to_owned());
         }
+        let host = uri.host().filter(|host| !host.is_empty()).ok_or("it has no host")?.to_owned();
         let authority = uri.authority().map(|authority| authority.as_str()).unwrap_or_default();
-        let Some(host) = uri.host().filter(|host| !host.is_empty()) else { return Err("it has no host".to_owned()) };
         if authority.contains('@') {
             return Err("it must not contain a user name or password".to_owned());
         }
         if uri.query().is_some() || text.contains('#') {
             return Err("it must end with the host or a path, without `?` and `#`".to_owned());
         }
-        Ok(Self { host: host.to_owned(), base: format!("{scheme}://{authority}{}", uri.path().trim_end_matches('/')) })
+        Ok(Self { host, base: format!("{scheme}://{authority}{}", uri.path().trim_end_matches('/')) })
     }
 }
 
@@ -258,13 +248,9 @@ impl fmt::Display for Address {
 /// Makes external text safe for a terminal: no control characters, and a bounded length.
 pub(crate) fn clean(text: &str) -> String {
     const MAX_LENGTH: usize = 500;
-    let visible = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut shown: String = visible.take(MAX_LENGTH + 1).collect();
-    if shown.chars().count() > MAX_LENGTH {
-        shown.pop();
-        shown.push('…');
-    }
-    shown
+    let mut visible = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let shown = visible.by_ref().take(MAX_LENGTH).collect::<String>();
+    if visible.next().is_some() { shown + "…" } else { shown }
 }
 
 /// Trusts the operating system's certificates, or those in `SSL_CERT_FILE`.
@@ -321,7 +307,6 @@ const PROOF_RETRY_TIME: Duration = Duration::from_mins(10);
 /// Slowest supported link.
 const MIN_BYTES_PER_SECOND: f64 = 30_000.0;
 
-/// Commitment, and the sender of its answer.
 type Sent = (CommitSegment, oneshot::Sender<Result<CommittedSegment, String>>);
 
 /// Connection to the leaderboard that issued a run's seed and follows the run.

@@ -297,8 +297,7 @@ fn sign_of_life(server: &SocketAddr, patience: Duration) -> io::Result<()> {
     stream.write_all(REQUEST)?;
     let deadline = Instant::now() + patience;
     loop {
-        let left = deadline.saturating_duration_since(Instant::now()).max(MIN_ANSWER_TIME);
-        stream.set_read_timeout(Some(left))?;
+        stream.set_read_timeout(Some(deadline.saturating_duration_since(Instant::now()).max(MIN_ANSWER_TIME)))?;
         match stream.read(&mut [0; 1]) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
             Ok(_) => return Ok(()),

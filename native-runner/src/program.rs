@@ -48,11 +48,6 @@ impl NamedProgram {
         Ok(Self { name: name.leak(), command })
     }
 
-    /// Returns the argument in a form that can be typed again.
-    pub(crate) fn typed(&self) -> String {
-        if self.command.is_empty() { self.name.to_owned() } else { format!("{}={}", self.name, self.command_text()) }
-    }
-
     /// Returns the command; empty for a bundled program.
     pub(crate) fn command_text(&self) -> String {
         shlex::try_join(self.command.iter().map(String::as_str)).expect("an argument holds no zero byte")
@@ -320,8 +315,7 @@ impl ReadyProgram {
     }
 
     pub(crate) fn python(&self) -> Result<PathBuf, String> {
-        let named = env::var_os(PYTHON).unwrap_or_default();
-        let pythons = candidates(&named);
+        let pythons = candidates(&env::var_os(PYTHON).unwrap_or_default());
         // Only finds the modules; importing them would take seconds.
         let question =
             format!("import importlib.util as u; raise SystemExit(not all(map(u.find_spec, {:?})))", self.modules);
@@ -377,11 +371,9 @@ mod tests {
         let program: NamedProgram = "keras-jax=env KERAS_BACKEND=jax python3 'my programs/keras.py'".parse().unwrap();
         assert_eq!(program.name, "keras-jax");
         assert_eq!(program.command, ["env", "KERAS_BACKEND=jax", "python3", "my programs/keras.py"]);
-        assert_eq!(program.typed().parse::<NamedProgram>().unwrap(), program);
-        for typed in ["keras-jax", "keras-jax=python3 mine.py"] {
-            let program: NamedProgram = typed.parse().unwrap();
-            assert_eq!((program.name, program.typed().as_str()), ("keras-jax", typed));
-        }
+        assert_eq!(NamedProgram::new(program.name, &program.command_text()), Ok(program));
+        let bundled: NamedProgram = "keras-jax".parse().unwrap();
+        assert_eq!((bundled.name, bundled.command_text().as_str()), ("keras-jax", ""));
     }
 
     #[test]

@@ -46,7 +46,7 @@ struct ProgressScreen {
 
 impl ProgressScreen {
     /// Handles Ctrl-C from now on, with this notice.
-    fn new(interrupt: Interrupt, template: &str, notice: String) -> Self {
+    fn new(interrupt: Interrupt, template: &str, notice: &'static str) -> Self {
         let bar = bar(template);
         let shown = bar.clone();
         interrupt.listen(move || {
@@ -99,6 +99,7 @@ fn say_above(bar: &ProgressBar, line: &str) {
     }
 }
 
+const AFTER_WINDOW: &str = "Stopping after this window";
 const BAR_PARTS: u64 = 1000;
 const RUN_TEMPLATE: &str = "{spinner:.cyan} {prefix}\n  {wide_bar:.cyan/dim} {percent:>3} %  {elapsed}\n  {wide_msg}";
 
@@ -111,8 +112,7 @@ pub(crate) struct RunProgress {
 
 impl RunProgress {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
-        let progress = ProgressScreen::new(interrupt, RUN_TEMPLATE, "Stopping after this window".to_owned());
-        Self { progress, steps_per_epoch: 1, part: None }
+        Self { progress: ProgressScreen::new(interrupt, RUN_TEMPLATE, AFTER_WINDOW), steps_per_epoch: 1, part: None }
     }
 }
 
@@ -231,10 +231,8 @@ pub(crate) struct ListProgress {
 }
 
 impl ListProgress {
-    /// Handles Ctrl-C, which ends the measurements after one `unit`.
-    pub(crate) fn new(interrupt: Interrupt, unit: &'static str) -> Self {
-        let progress = ProgressScreen::new(interrupt, LIST_TEMPLATE, format!("Stopping after this {unit}"));
-        Self { progress, first: true }
+    pub(crate) fn new(interrupt: Interrupt) -> Self {
+        Self { progress: ProgressScreen::new(interrupt, LIST_TEMPLATE, AFTER_WINDOW), first: true }
     }
 
     pub(crate) fn prepare(&self, text: &str) {
@@ -287,7 +285,7 @@ pub(crate) struct StudyProgress(ProgressScreen);
 
 impl StudyProgress {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
-        let notice = "Ending the current cell; finished cells are stored".to_owned();
+        let notice = "Ending the current cell; finished cells are stored";
         Self(ProgressScreen::new(interrupt, STUDY_TEMPLATE, notice))
     }
 

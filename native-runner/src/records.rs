@@ -13,6 +13,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use walkdir::WalkDir;
 
 use crate::failure::Failure;
+use crate::json_output::cannot_read;
 
 const STANDARD_INPUT: &str = "-";
 const HOW_TO_MAKE_ONE: &str = "records are written by `native-runner --json FILE` and `--output FOLDER`";
@@ -35,10 +36,7 @@ pub(crate) struct FoundRecords {
 }
 
 pub(crate) fn read_one(path: &Path) -> Result<RunRecord, Failure> {
-    let source = RecordSource::read(path)?;
-    let record: RunRecord = source.parse()?;
-    source.check_version(&record, "")?;
-    Ok(record)
+    RecordSource::read(path)?.record()
 }
 
 /// Reads the records of a file, of every `.json` file below a folder, or of standard input.
@@ -61,7 +59,6 @@ pub(crate) fn read(path: &Path) -> Result<FoundRecords, Failure> {
 /// Lists each `.json` file below a folder once, following links.
 fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let is_json = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
-    let cannot_read = |path: &Path, source| Failure::File { what: format!("cannot read {}", path.display()), source };
     let (mut files, mut seen) = (Vec::new(), BTreeSet::new());
     for entry in WalkDir::new(folder).follow_links(true).sort_by_file_name() {
         let entry = match entry {
@@ -130,16 +127,19 @@ impl RecordSource {
         (record.report.schema_version == KERNELS_SCHEMA_VERSION).then_some(record)
     }
 
+    fn record(&self) -> Result<RunRecord, Failure> {
+        let record: RunRecord = self.parse()?;
+        self.check_version(&record, "")?;
+        Ok(record)
+    }
+
     fn records(&self, is_of_folder: bool) -> Result<Vec<KeptRecord>, Failure> {
         let kept = |record, place| KeptRecord { record, place, is_of_folder };
         if self.shape().is_none_or(|shape| shape.records.is_none()) {
-            let record: RunRecord = self.parse()?;
-            self.check_version(&record, "")?;
-            return Ok(vec![kept(record, self.name.clone())]);
+            return Ok(vec![kept(self.record()?, self.name.clone())]);
         }
         let several: Several = self.parse()?;
-        let numbered = several.records.into_iter().enumerate();
-        let checked = numbered.map(|(number, record)| {
+        let checked = several.records.into_iter().enumerate().map(|(number, record)| {
             self.check_version(&record, &format!(" in records[{number}]"))?;
             Ok(kept(record, format!("{}, records[{number}]", self.name)))
         });

@@ -42,11 +42,6 @@ pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
     screen.prose(&format!("{}  ", screen.bold("Verdict")), &verdict(record), 9)
 }
 
-pub(crate) fn wrong_results(record: &RunRecord) -> Option<Failure> {
-    let sentences: Vec<String> = record.workloads.iter().filter_map(wrong).collect();
-    (!sentences.is_empty()).then(|| Failure::WrongResults(sentences.join("; ")))
-}
-
 pub(crate) fn not_trained(record: &RunRecord) -> Option<Failure> {
     let failed = record.workloads.iter().filter_map(|workload| match &workload.outcome {
         Outcome::Failed { cause, reason } => Some((*cause, format!("{} was not trained: {reason}", workload.workload))),
@@ -376,10 +371,10 @@ mod tests {
 
     #[test]
     fn wrong_results_end_with_status_3_and_name_the_difference() {
-        let failure = wrong_results(&record(Outcome::Incorrect)).unwrap();
+        let failure = Failure::if_wrong(wrong(&record(Outcome::Incorrect).workloads[0])).unwrap_err();
         assert_eq!(failure.exit_code(), 3);
         assert!(failure.to_string().contains("8.70e-2 where 1e-3 is allowed"), "{failure}");
-        assert!(wrong_results(&record(Outcome::Completed)).is_none());
+        assert!(Failure::if_wrong(wrong(&record(Outcome::Completed).workloads[0])).is_ok());
     }
 
     #[test]

@@ -269,8 +269,7 @@ pub(crate) fn are_logs_shown() -> bool {
 }
 
 fn log_filter(times_asked: u8) -> Option<&'static str> {
-    let most = LOG_FILTERS.len() - 1;
-    usize::from(times_asked).checked_sub(1).map(|index| LOG_FILTERS[index.min(most)])
+    usize::from(times_asked).checked_sub(1).map(|index| LOG_FILTERS[index.min(LOG_FILTERS.len() - 1)])
 }
 
 #[cfg(test)]

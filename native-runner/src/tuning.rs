@@ -19,8 +19,7 @@ pub(crate) struct KeptFile {
 
 impl KeptFile {
     pub(crate) fn of_the_user(forgets: bool) -> Option<Arc<dyn Keeper>> {
-        let path = cache()?.join("tuning.json");
-        Some(Arc::new(Self { path, forgets }))
+        Some(Arc::new(Self { path: cache()?.join("tuning.json"), forgets }))
     }
 
     fn all(&self) -> BTreeMap<String, String> {

@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefinition, Witness};
@@ -6,16 +7,17 @@ use results::{InputMode, Outcome, RunRecord, RunSpec, SeedSource, Warning};
 
 use crate::arguments::BenchmarkArgs;
 use crate::commands::compare::compare;
-use crate::commands::upload::{Uploader, keep, refused};
+use crate::commands::upload::Uploader;
 use crate::data_folder::LocalData;
 use crate::device::{describe, find_suite, request, workloads};
-use crate::failure::Failure;
-use crate::json_output::{JsonTarget, deliver, to_json};
-use crate::leaderboard::LeaderboardWitness;
+use crate::failure::{Failure, LeaderboardError};
+use crate::json_output::{self, JsonTarget, deliver, to_json};
+use crate::leaderboard::{Address, LeaderboardWitness};
 use crate::machine::provenance;
 use crate::meter::{MachineMeter, MonotonicClock};
 use crate::progress::{Interrupt, RunProgress};
 use crate::screen::Screen;
+use crate::text::quoted;
 use crate::{device, machine, progress, report};
 
 /// Runs a suite, shows its results, and stores and uploads the record. Several backends or seeds are compared. All
@@ -34,20 +36,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     }
     let suite = find_suite(&arguments.training.suite)?;
     let workloads = workloads(arguments, suite)?;
-    let address = arguments.upload_to.as_ref();
-    if let (Some(_), Some(program)) = (address, arguments.device.place.external.named(&arguments.device.backend)) {
-        let text = format!(
-            "--upload does not accept runs of the external program `{}`, because they cannot be proven",
-            program.name
-        );
-        return Err(Failure::Usage(text));
-    }
-    if let (Some(_), Some(file)) = (address, arguments.training.files.files.first()) {
-        let text =
-            format!("--upload does not accept the network of {}, because its run cannot be proven", file.display());
-        return Err(Failure::Usage(text));
-    }
-    let submission = address.map(|address| Uploader::new(address, &arguments.consent)).transpose()?;
+    let submission = arguments.upload_to.as_ref().map(|address| uploader(address, arguments)).transpose()?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let device = &arguments.device;
     let clock: Rc<dyn Clock> = Rc::new(MonotonicClock::start());
@@ -71,8 +60,14 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
         .as_ref()
         .zip(seed.registration.clone())
         .map(|(submission, registration)| LeaderboardWitness::start(&submission.leaderboard, registration));
-    let witness = witness.as_mut().map(|witness| witness as &mut dyn Witness);
-    let mut record = match run(&request, backend.as_ref(), &mut data, clock.as_ref(), &interrupt, witness) {
+    let run = {
+        let (mut observer, mut meter) = (RunProgress::new(interrupt.clone()), MachineMeter::of(backend.as_ref()));
+        let (data, clock) = (&mut data, clock.as_ref());
+        let witness = witness.as_mut().map(|witness| witness as &mut dyn Witness);
+        let mut edges = Edges { data, observer: &mut observer, clock, meter: &mut meter, witness };
+        pollster::block_on(engine::run(&request, backend.as_ref(), &mut edges))
+    };
+    let mut record = match run {
         Ok(record) => record,
         Err(Stopped { error, so_far }) => {
             so_far.map_or(Ok(()), |record| save(&record, arguments))?;
@@ -95,15 +90,24 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if report::was_cancelled(&record) {
         return Err(Failure::Cancelled { kept: arguments.json.is_some() });
     }
-    if let Some(failure) = report::wrong_results(&record) {
-        return Err(failure);
-    }
+    Failure::if_wrong(record.workloads.iter().filter_map(report::wrong))?;
     // A leaderboard accepts a record if any workload completed.
     let is_result = record.workloads.iter().any(|workload| workload.outcome == Outcome::Completed);
     if let Some(submission) = submission.filter(|_| is_result) {
         upload(&submission, &record, json, arguments, screen)?;
     }
     report::not_trained(&record).map_or(Ok(()), |failure| Err(data.advised(failure)))
+}
+
+/// Refuses runs that cannot be proven.
+fn uploader(address: &Address, arguments: &BenchmarkArgs) -> Result<Uploader, Failure> {
+    let program = arguments.device.place.external.named(&arguments.device.backend);
+    let unproven = match (program, arguments.training.files.files.first()) {
+        (Some(program), _) => format!("runs of the external program `{}`, because they", program.name),
+        (None, Some(file)) => format!("the network of {}, because its run", file.display()),
+        (None, None) => return Uploader::new(address, &arguments.consent),
+    };
+    Err(Failure::Usage(format!("--upload does not accept {unproven} cannot be proven")))
 }
 
 struct RunSeed {
@@ -116,27 +120,21 @@ struct RunSeed {
 impl RunSeed {
     /// Returns the leaderboard's seed, unless another was requested; uploads of such a run are unverified.
     fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Uploader>) -> Result<Self, Failure> {
-        let (value, source, registration, origin) = match (asked, submission) {
-            (Some(value), None) => (value, SeedSource::Chosen, None, "set with --seed".to_owned()),
-            (Some(value), Some(_)) => {
-                let origin = "set with --seed, so the upload will be unverified; omit --seed to be ranked";
-                (value, SeedSource::Chosen, None, origin.to_owned())
-            }
-            (None, Some(submission)) => {
-                let started = submission.leaderboard.start(&StartRun {
-                    suite: results::Suite { name: suite.name.to_owned(), version: suite.version },
-                    engine_version: provenance().engine_version,
-                })?;
-                let registration = Registration { run_id: started.run_id, nonce: started.nonce };
-                let origin = format!("from {}", submission.leaderboard.address());
-                (started.seed, SeedSource::Leaderboard, Some(registration), origin)
-            }
-            (None, None) => {
-                let value = getrandom::u32().map_err(Failure::NoRandomness)?;
-                (value, SeedSource::Random, None, format!("random; repeat with --seed {value}"))
-            }
+        if let Some(value) = asked {
+            let unverified = ", so the upload will be unverified; omit --seed to be ranked";
+            let origin = format!("set with --seed{}", if submission.is_some() { unverified } else { "" });
+            return Ok(Self { value, source: SeedSource::Chosen, registration: None, origin });
+        }
+        let Some(Uploader { leaderboard, .. }) = submission else {
+            let value = getrandom::u32().map_err(Failure::NoRandomness)?;
+            let origin = format!("random; repeat with --seed {value}");
+            return Ok(Self { value, source: SeedSource::Random, registration: None, origin });
         };
-        Ok(Self { value, source, registration, origin })
+        let suite = results::Suite { name: suite.name.to_owned(), version: suite.version };
+        let started = leaderboard.start(&StartRun { suite, engine_version: provenance().engine_version })?;
+        let registration = Some(Registration { run_id: started.run_id, nonce: started.nonce });
+        let (source, origin) = (SeedSource::Leaderboard, format!("from {}", leaderboard.address));
+        Ok(Self { value: started.seed, source, registration, origin })
     }
 }
 
@@ -161,22 +159,6 @@ fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &RunSeed) -> 
     screen.line("")
 }
 
-fn run(
-    request: &RunRequest,
-    backend: &dyn Backend,
-    data: &mut LocalData,
-    clock: &dyn Clock,
-    interrupt: &Interrupt,
-    witness: Option<&mut dyn Witness>,
-) -> Result<RunRecord, Stopped> {
-    let mut progress = RunProgress::new(interrupt.clone());
-    let mut meter = MachineMeter::of(backend);
-    // A separate scope keeps the borrow of the witness short.
-    let witness = witness.map(|witness| witness as &mut dyn Witness);
-    let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter, witness };
-    pollster::block_on(engine::run(request, backend, &mut edges))
-}
-
 fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let json = to_json(record)?;
     let target = arguments.json.as_ref();
@@ -184,8 +166,7 @@ fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if target.is_some() {
         return Ok(());
     }
-    let file = keep(record, &json)?;
-    Screen::Error.line(&format!("The results so far are in {}.", file.display()))
+    Screen::Error.line(&format!("The results so far are in {}.", keep(record, &json)?.display()))
 }
 
 fn upload(
@@ -198,14 +179,21 @@ fn upload(
     if !submission.is_agreed(record, &json)? {
         return Screen::Error.line("Not uploaded.");
     }
-    match submission.send(record, json.clone(), screen) {
-        Err(Failure::Upload(error)) => {
-            let file = match &arguments.json {
-                Some(JsonTarget::File(path)) => path.clone(),
-                Some(JsonTarget::StandardOutput) | None => keep(record, &json)?,
-            };
-            Err(refused(error, &file, submission.leaderboard.address()))
-        }
-        result => result,
-    }
+    let sent = submission.send(record, json.clone(), screen);
+    let Err(Failure::Upload(error)) = sent else { return sent };
+    let file = match &arguments.json {
+        Some(JsonTarget::File(path)) => path.clone(),
+        Some(JsonTarget::StandardOutput) | None => keep(record, &json)?,
+    };
+    let is_refused = matches!(error, LeaderboardError::Refused { .. });
+    let hint = if is_refused { " (with --unverified if the registration is the problem)" } else { "" };
+    let (place, word) = (file.display(), quoted(&file.display().to_string()));
+    let address = quoted(&submission.leaderboard.address.to_string());
+    let advice = format!("The record is in {place}. To try again{hint}:\n  native-runner upload {word} --to {address}");
+    Err(Failure::from(error).with_advice(advice))
+}
+
+fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
+    let id = record.run_id.clone().unwrap_or_else(|| format!("seed-{}", record.requested.seed));
+    json_output::keep(&format!("gradmark-{id}"), json)
 }

@@ -11,7 +11,7 @@ use results::{FailureCause, Outcome, Provenance, RunRecord, RunSpec, SeedSource,
 use serde::Serialize;
 use view::text::counted;
 
-use crate::arguments::{ALL, BenchmarkArgs};
+use crate::arguments::{ALL, BenchmarkArgs, adapter_choice};
 use crate::commands::compare_table::{show, show_legend, show_warnings};
 use crate::data_folder::LocalData;
 use crate::device::{Unavailable, describe, devices, find_suite, workloads};
@@ -66,9 +66,11 @@ pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let clock = Rc::new(MonotonicClock::start());
     let names = arguments.backends();
     let device = &arguments.device;
-    let precisions = [device.precision];
-    let (backends, unavailable) = device::open_several(&names, &precisions, &device.choice(), &device.place, &clock)?;
-    let seeds = seeds(arguments)?;
+    let (precisions, choice) = ([device.precision], adapter_choice(&device.adapter));
+    let (backends, unavailable) = device::open_several(&names, &precisions, &choice, &device.place, &clock)?;
+    let first = arguments.training.seed.map_or_else(getrandom::u32, Ok).map_err(Failure::NoRandomness)?;
+    let count = arguments.training.seeds.unwrap_or(DEFAULT_SEEDS);
+    let seeds: Vec<u32> = (0..count).map(|number| first.wrapping_add(number)).collect();
     let mut data = LocalData::with_data_of(&arguments.data, &workloads, false)?;
     if let Some(folder) = &arguments.records {
         fs::create_dir_all(folder).map_err(|source| cannot_write(folder, source))?;
@@ -107,13 +109,6 @@ pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     findings.conclude(arguments.json.is_some() || arguments.records.is_some()).map_err(|failure| data.advised(failure))
 }
 
-/// Returns consecutive seeds from the requested or a random one.
-fn seeds(arguments: &BenchmarkArgs) -> Result<Vec<u32>, Failure> {
-    let first = arguments.training.seed.map_or_else(getrandom::u32, Ok).map_err(Failure::NoRandomness)?;
-    let count = arguments.training.seeds.unwrap_or(DEFAULT_SEEDS);
-    Ok((0..count).map(|number| first.wrapping_add(number)).collect())
-}
-
 struct BackendContest<'a> {
     arguments: &'a BenchmarkArgs,
     suite: &'static SuiteDefinition,
@@ -131,11 +126,8 @@ impl BackendContest<'_> {
         for backend in self.backends {
             labelled(&contender(backend.as_ref()).to_string(), &describe(backend.adapter()))?;
         }
-        let missing: Vec<&str> = KNOWN_BACKENDS
-            .iter()
-            .map(|known| known.name)
-            .filter(|name| BACKENDS.iter().all(|backend| backend.name != *name))
-            .collect();
+        let known = KNOWN_BACKENDS.iter().map(|known| known.name);
+        let missing: Vec<&str> = known.filter(|name| BACKENDS.iter().all(|backend| backend.name != *name)).collect();
         if self.arguments.backends().contains(&ALL) && !missing.is_empty() {
             let text = format!("{}; `native-runner backends` lists how to add them", missing.join(", "));
             labelled("not built", &text)?;
@@ -210,8 +202,7 @@ impl BackendContest<'_> {
         let Some(workload) = record.workloads.first() else { return Ok(()) };
         let Contender { backend, precision } = contender;
         let name = format!("{}-{backend}-{}-{}.json", workload.workload, precision.name(), record.requested.seed);
-        let file = JsonTarget::File(folder.join(name));
-        deliver(Ok(()), Some(&file), &to_json(record)?)
+        deliver(Ok(()), Some(&JsonTarget::File(folder.join(name))), &to_json(record)?)
     }
 
     fn conditions(&self, comparison: &Comparison, findings: &Findings) -> String {
@@ -289,10 +280,7 @@ impl Findings {
             let sentence = record.workloads.iter().find_map(report::wrong)?;
             Some(format!("{}, seed {}: {sentence}", record.device.backend, record.requested.seed))
         };
-        let wrong: Vec<String> = self.records.iter().filter_map(wrong).collect();
-        if !wrong.is_empty() {
-            return Err(Failure::WrongResults(wrong.join("; ")));
-        }
+        Failure::if_wrong(self.records.iter().filter_map(wrong))?;
         if self.cancelled {
             return Err(Failure::Cancelled { kept });
         }
@@ -313,21 +301,21 @@ mod tests {
 
     use super::*;
 
-    fn wgsl() -> Contender {
-        Contender { backend: "wgsl".to_owned(), precision: Precision::F32 }
-    }
-
-    fn workloads<const N: usize>(names: [&str; N]) -> [Workload; N] {
-        names.map(|name| engine::workload(name).unwrap())
+    /// Findings after the first workload has failed, and the contender.
+    fn given_up(names: &[&str], failure: impl Into<Failure>) -> (Findings, Contender) {
+        let workloads: Vec<Workload> = names.iter().map(|name| engine::workload(name).unwrap()).collect();
+        let contender = Contender { backend: "wgsl".to_owned(), precision: Precision::F32 };
+        let mut findings = Findings::default();
+        findings.give_up(&workloads, &contender, failure);
+        (findings, contender)
     }
 
     #[test]
     fn lost_device_skips_later_workloads_and_fails_once() {
-        let mut findings = Findings::default();
         let lost = EngineError::DeviceLost { message: "gone".to_owned() };
-        findings.give_up(&workloads(["caffe-mnist", "keras-mnist-mlp"]), &wgsl(), lost);
+        let (findings, wgsl) = given_up(&["caffe-mnist", "keras-mnist-mlp"], lost);
         assert!(findings.given_up[1].refused.reason.contains("gone"));
-        assert!(findings.has_failed("keras-mnist-mlp", &wgsl()) && !findings.has_failed("keras-mnist-cnn", &wgsl()));
+        assert!(findings.has_failed("keras-mnist-mlp", &wgsl) && !findings.has_failed("keras-mnist-cnn", &wgsl));
         let failure = findings.conclude(true).unwrap_err();
         assert_eq!((failure.exit_code(), failure.to_string().matches("gone").count()), (1, 1));
         assert_eq!(findings.into_failure().exit_code(), 4);
@@ -335,10 +323,9 @@ mod tests {
 
     #[test]
     fn workload_too_large_fails_only_if_nothing_else_ran() {
-        let mut findings = Findings::default();
         let sentence = "it needs 2 bytes, but this device allows 1".to_owned();
         let failure = Failure::NotTrained { cause: FailureCause::DoesNotFit, sentence };
-        findings.give_up(&workloads(["caffe-mnist"]), &wgsl(), failure);
+        let (findings, _) = given_up(&["caffe-mnist"], failure);
         assert!(findings.conclude(true).is_ok());
         assert_eq!(findings.comparison("caffe-mnist").rows.len(), 1);
         assert_eq!(findings.into_failure().exit_code(), 4);

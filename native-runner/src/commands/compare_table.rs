@@ -1,5 +1,3 @@
-//! Comparisons as text tables.
-
 use std::mem::discriminant;
 
 use results::comparison::{Agreement, Comparison, Figures, Row, Timing};

@@ -1,7 +1,7 @@
 //! Stored records as one table for other programs.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use results::{RunRecord, WorkloadRecord, metric};
@@ -15,13 +15,11 @@ use crate::json_output::{holds_something, replace};
 use crate::report::throughput;
 use crate::screen::{NoteMark, Screen, TextTable};
 
-const STANDARD_OUTPUT: &str = "-";
-
-/// Writes the records at the paths as a table, and reports omissions.
 pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
     let target = arguments.output.as_path();
-    let is_standard_output = target.as_os_str() == STANDARD_OUTPUT;
-    let format = arguments.format.or_else(|| RecordFormat::of(target)).ok_or_else(|| {
+    let is_standard_output = target.as_os_str() == "-";
+    let of_name = || RecordFormat::from_str(target.extension()?.to_str()?, true).ok();
+    let format = arguments.format.or_else(of_name).ok_or_else(|| {
         let text = "the format of {} is unknown; use a name that ends in .csv, .jsonl, .parquet or .md, or set \
                     --format, as in --format csv";
         Failure::Usage(text.replace("{}", &target.display().to_string()))
@@ -43,13 +41,26 @@ pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
         return Err(Failure::Usage(text.to_owned()));
     }
     let bytes = encode_runs(format, &runs)?;
-    if is_standard_output {
+    let to = if is_standard_output {
         let mut stdout = io::stdout().lock();
         stdout.write_all(&bytes).and_then(|()| stdout.flush()).map_err(Failure::Output)?;
+        String::new()
     } else {
         replace(target, &bytes)?;
+        format!(" to {}", target.display())
+    };
+    let rows: usize = runs.iter().map(|run| run.record.workloads.len()).sum();
+    let written = format!("Written{to}: {} of {}.", counted(rows, "workload"), counted(runs.len(), "run"));
+    Screen::Error.prose("", &written, 0)?;
+    for (left_out, what, why) in [
+        (without, "cell", "without a record; `native-runner report` lists the reasons"),
+        (found.kernels.len(), "record", "of kernels, which are not training runs"),
+    ] {
+        if left_out > 0 {
+            Screen::Error.prose("! ", &format!("Left out: {} {why}.", counted(left_out, what)), 2)?;
+        }
     }
-    say(&runs, without, found.kernels.len(), if is_standard_output { None } else { Some(target) })
+    Ok(())
 }
 
 fn encode_runs(format: RecordFormat, runs: &[LocalRun<'_>]) -> Result<Vec<u8>, Failure> {
@@ -68,39 +79,21 @@ fn encode_runs(format: RecordFormat, runs: &[LocalRun<'_>]) -> Result<Vec<u8>, F
             }
             Ok(text)
         }
-        RecordFormat::Parquet => parquet(runs).map_err(|error| cannot_encode(io::Error::other(error))),
+        RecordFormat::Parquet => {
+            let encode = || -> Result<_, ParquetError> {
+                let mut file = ParquetFile::new(local_columns(), &[])?;
+                runs.iter().try_for_each(|run| file.write_run(run))?;
+                file.end()?;
+                file.take()
+            };
+            encode().map_err(|error| cannot_encode(io::Error::other(error)))
+        }
         RecordFormat::Markdown => markdown_text(runs).map(String::into_bytes),
     }
 }
 
-fn parquet(runs: &[LocalRun<'_>]) -> Result<Vec<u8>, ParquetError> {
-    let mut file = ParquetFile::new(local_columns(), &[])?;
-    runs.iter().try_for_each(|run| file.write_run(run))?;
-    file.end()?;
-    file.take()
-}
-
 fn cannot_encode(source: io::Error) -> Failure {
     Failure::File { what: "the records cannot be written in this format".to_owned(), source }
-}
-
-fn say(runs: &[LocalRun<'_>], without: usize, kernels: usize, file: Option<&Path>) -> Result<(), Failure> {
-    let rows: usize = runs.iter().map(|run| run.record.workloads.len()).sum();
-    let to = file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
-    let written = format!("Written{to}: {} of {}.", counted(rows, "workload"), counted(runs.len(), "run"));
-    Screen::Error.prose("", &written, 0)?;
-    if without > 0 {
-        let text = format!(
-            "Left out: {} without a record; `native-runner report` lists the reasons.",
-            counted(without, "cell")
-        );
-        Screen::Error.prose("! ", &text, 2)?;
-    }
-    if kernels > 0 {
-        let text = format!("Left out: {} of kernels, which are not training runs.", counted(kernels, "record"));
-        Screen::Error.prose("! ", &text, 2)?;
-    }
-    Ok(())
 }
 
 fn markdown_text(runs: &[LocalRun<'_>]) -> Result<String, Failure> {
@@ -172,10 +165,4 @@ pub(crate) enum RecordFormat {
     /// Main metrics as Markdown
     #[value(name = "md")]
     Markdown,
-}
-
-impl RecordFormat {
-    pub(crate) fn of(file: &Path) -> Option<Self> {
-        Self::from_str(file.extension()?.to_str()?, true).ok()
-    }
 }

@@ -23,7 +23,6 @@ pub(crate) fn completions(arguments: &CompletionsArgs, mut command: clap::Comman
     io::stdout().lock().write_all(&script).map_err(Failure::Output)
 }
 
-/// Prints the manual page, or writes it and the pages of all subcommands into a folder.
 pub(crate) fn manual(arguments: &ManualArgs, command: clap::Command) -> Result<(), Failure> {
     let mut command = command.disable_help_subcommand(true);
     command.build();

@@ -6,7 +6,7 @@ use engine::backends::wgsl::microbenchmarks::{self, Request};
 use results::Provenance;
 use results::kernels::{Entry, KernelOutcome, KernelRecord, KernelReport, KernelSuite, KernelTiming, Peak};
 
-use crate::arguments::{AdapterArgs, CellArgs, named, positive_seconds};
+use crate::arguments::{AdapterArgs, CellArgs, adapter_choice, named, positive_seconds};
 use crate::failure::Failure;
 use crate::figures::{Unmeasured, amount, figure, wrong};
 use crate::json_output::{JsonTarget, deliver, to_json};
@@ -30,9 +30,9 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
         budget_bytes: u64::from(arguments.budget_mib) << 20,
     };
     let clock = Rc::new(MonotonicClock::start());
-    let mut progress = ListProgress::new(Interrupt::default(), "window");
+    let mut progress = ListProgress::new(Interrupt::default());
     let provenance = provenance();
-    let choice = arguments.adapter.choice();
+    let choice = adapter_choice(&arguments.adapter.adapter);
     let measured = pollster::block_on(microbenchmarks::measure(
         &choice,
         Rc::<MonotonicClock>::clone(&clock),
@@ -52,12 +52,8 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     let target = arguments.json.as_ref();
     let shown = if target == Some(&JsonTarget::StandardOutput) { Ok(()) } else { show(&record.report) };
     deliver(shown, target, &to_json(&record)?)?;
-    let wrong = wrong(&record.report);
-    if !wrong.is_empty() {
-        return Err(Failure::WrongResults(wrong.join("; ")));
-    }
-    let kept = arguments.json.is_some();
-    if record.report.cancelled { Err(Failure::Cancelled { kept }) } else { Ok(()) }
+    Failure::if_wrong(wrong(&record.report))?;
+    if record.report.cancelled { Err(Failure::Cancelled { kept: arguments.json.is_some() }) } else { Ok(()) }
 }
 
 fn show(report: &KernelReport) -> Result<(), Failure> {

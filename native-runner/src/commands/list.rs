@@ -33,13 +33,11 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
     let details = pollster::block_on(engine::backends::wgsl::details());
     let adapters: Vec<Adapter> = details.iter().map(|details| details.adapter.clone()).collect();
     let used = AdapterChoice::Any.choose(&adapters).ok();
-    let listed = details.into_iter().enumerate().map(|(index, Details { adapter, features, .. })| AdapterListing {
-        index,
-        default: used == Some(index),
-        adapter,
-        features,
-    });
-    let listed: Vec<AdapterListing> = listed.collect();
+    let list = |(index, Details { adapter, features, .. })| {
+        let default = used == Some(index);
+        AdapterListing { index, default, adapter, features }
+    };
+    let listed: Vec<AdapterListing> = details.into_iter().enumerate().map(list).collect();
     if arguments.json {
         return print_json(&listed);
     }
@@ -51,28 +49,22 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
     }
     for AdapterListing { index, default, adapter, features } in listed {
         SCREEN.prose(&format!("{index:>2}  "), &SCREEN.bold(&adapter.name), 4)?;
-        let mut facts = vec![adapter.kind.name().to_owned(), adapter.api.clone()];
-        facts.extend(Some(format!("driver {}", adapter.driver)).filter(|_| !adapter.driver.is_empty()));
-        facts.extend(offered(features));
-        if default {
-            facts.push("used by default".to_owned());
-        }
-        if adapter.software {
-            facts.push("software: used only with `--adapter cpu`, never ranked".to_owned());
-        }
-        if adapter.compatibility {
-            facts.push("compatibility mode: its limits are below those of core WebGPU".to_owned());
-        }
-        SCREEN.prose("    ", &facts.join(" · "), 4)?;
+        let Features { f16, subgroup_lanes: lanes, matrix_side: side, .. } = features;
+        let facts = [
+            (true, adapter.kind.name().to_owned()),
+            (true, adapter.api),
+            (!adapter.driver.is_empty(), format!("driver {}", adapter.driver)),
+            (true, if f16 { "f16" } else { "no f16" }.to_owned()),
+            (lanes > 0, format!("subgroups of {lanes} lanes or more")),
+            (side > 0, format!("matrix units for {side} × {side} numbers of f16")),
+            (default, "used by default".to_owned()),
+            (adapter.software, "software: used only with `--adapter cpu`, never ranked".to_owned()),
+            (adapter.compatibility, "compatibility mode: its limits are below those of core WebGPU".to_owned()),
+        ];
+        let facts = facts.into_iter().filter_map(|(is_so, fact)| is_so.then_some(fact));
+        SCREEN.prose("    ", &facts.collect::<Vec<_>>().join(" · "), 4)?;
     }
     Ok(())
-}
-
-fn offered(Features { f16, subgroup_lanes: lanes, matrix_side: side, .. }: Features) -> Vec<String> {
-    let mut facts = vec![if f16 { "f16" } else { "no f16" }.to_owned()];
-    facts.extend((lanes > 0).then(|| format!("subgroups of {lanes} lanes or more")));
-    facts.extend((side > 0).then(|| format!("matrix units for {side} × {side} numbers of f16")));
-    facts
 }
 
 pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
@@ -93,12 +85,12 @@ pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
     } else {
         arguments.files.iter().map(|file| workload_file::load(file)).collect::<Result<Vec<_>, _>>()?
     };
-    let mut listed = Vec::new();
-    for workload in workloads {
-        let parameters = workload.model.parameters().map_err(engine::EngineError::from)?;
-        let operations = workload.model.operations().map_err(engine::EngineError::from)?;
-        listed.push(WorkloadListing { workload, parameters, training_flops_per_sample: operations.training_flops() });
-    }
+    let list = |workload: Workload| -> Result<_, engine::EngineError> {
+        let parameters = workload.model.parameters()?;
+        let training_flops_per_sample = workload.model.operations()?.training_flops();
+        Ok(WorkloadListing { workload, parameters, training_flops_per_sample })
+    };
+    let listed: Vec<WorkloadListing> = workloads.into_iter().map(list).collect::<Result<_, _>>()?;
     if arguments.json {
         return print_json(&listed);
     }
@@ -106,8 +98,7 @@ pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
         if index > 0 {
             SCREEN.line("")?;
         }
-        let name = SCREEN.bold(workload.name);
-        SCREEN.prose(&format!("{name}  "), workload.title, 2)?;
+        SCREEN.prose(&format!("{}  ", SCREEN.bold(workload.name)), workload.title, 2)?;
         if !workload.description.is_empty() {
             SCREEN.prose("  ", workload.description, 2)?;
         }
@@ -136,9 +127,11 @@ pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
             (true, false, Some(words)) => format!("runs with {words}"),
             (true, true, _) => "runs here".to_owned(),
         };
-        // The text before it contains the requirements.
-        let remark = remark.as_ref().filter(|_| needs.is_none());
-        let state = format!("{state}{}", remark.map_or_else(String::new, |remark| format!(": {remark}")));
+        let state = match remark {
+            // Otherwise it contains the requirements.
+            Some(remark) if needs.is_none() => format!("{state}: {remark}"),
+            _ => state,
+        };
         show_backend(definition.name, width, *runs || needs.is_some(), definition.description, &state)?;
     }
     SCREEN.line("")?;
@@ -147,10 +140,8 @@ pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
     for ready in READY {
         let python = ready.python();
         let runs = python.is_ok();
-        let state = match python {
-            Ok(python) => format!("runs with {}", python.display()),
-            Err(reason) => format!("cannot run here: {reason}"),
-        };
+        let state = python.map(|python| format!("runs with {}", python.display()));
+        let state = state.unwrap_or_else(|reason| format!("cannot run here: {reason}"));
         show_backend(ready.name, width, runs, ready.framework, &state)?;
     }
     Ok(())

@@ -1,5 +1,3 @@
-//! One function for each command of the program.
-
 pub(crate) mod benchmark;
 pub(crate) mod compare;
 pub(crate) mod compare_records;

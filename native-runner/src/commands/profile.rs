@@ -4,7 +4,7 @@ use engine::{DataSource, data_set, steps};
 use results::Provenance;
 use serde::Serialize;
 
-use crate::arguments::{AdapterArgs, DataArgs, OneWorkloadArgs, positive_seconds};
+use crate::arguments::{AdapterArgs, DataArgs, OneWorkloadArgs, adapter_choice, positive_seconds};
 use crate::data_folder::LocalData;
 use crate::failure::Failure;
 use crate::figures::figure;
@@ -33,11 +33,10 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     let profile = pollster::block_on(async {
         let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
         let data = data.load(definition).await?;
-        let batch_size = arguments.batch_size.unwrap_or(workload.batch_size);
-        let job = steps::job(workload, batch_size, 1, data)?;
+        let job = steps::job(workload, arguments.batch_size.unwrap_or(workload.batch_size), 1, data)?;
+        let choice = adapter_choice(&arguments.adapter.adapter);
         let processor = processor.as_ref().map(|clock| clock as &dyn engine::Clock);
-        microbenchmarks::profile(&arguments.adapter.choice(), &clock, processor, &job, arguments.seconds_per_launch)
-            .await
+        microbenchmarks::profile(&choice, &clock, processor, &job, arguments.seconds_per_launch).await
     })
     .map_err(|error| data.advised(error))?;
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(&clock), ..provenance };
@@ -53,7 +52,6 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     deliver(shown, None, &json)
 }
 
-/// Builds the table of launches in step order, their sum, and the whole step.
 fn table(profile: &Profile) -> TextTable {
     let launches = || profile.launches.iter();
     let sum = Cost {

@@ -50,8 +50,7 @@ pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
         ScalingDocument { device: Some(device), link: Some(link), held, networks, ..ScalingDocument::default() }
     };
     let document = ScalingDocument { schema_version: DOCUMENT_VERSION, ..document };
-    let screen = JsonTarget::screen_beside(arguments.json.as_ref());
-    show(&document, typed.is_some(), screen)?;
+    show(&document, typed.is_some(), JsonTarget::screen_beside(arguments.json.as_ref()))?;
     arguments.json.as_ref().map_or(Ok(()), |target| target.write(&to_json(&document)?))
 }
 
@@ -144,8 +143,7 @@ fn published_scaling() -> Vec<PublishedScaling> {
         };
         let published = steps.map(|(devices, seconds)| (devices, Some(seconds))).into_iter();
         let steps = published.chain([(PREDICTED_DEVICES, None)]).map(step).collect();
-        let bytes_per_second = transport.bytes_per_second;
-        Some(PublishedScaling { what, gradient_bytes, all_reduce, bytes_per_second, steps })
+        Some(PublishedScaling { what, gradient_bytes, all_reduce, bytes_per_second: transport.bytes_per_second, steps })
     });
     scaled.collect()
 }

@@ -10,7 +10,7 @@ use results::Precision;
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
-use crate::arguments::{PORT, short_text, threads};
+use crate::arguments::{AdapterArgs, PORT, adapter_choice, threads};
 use crate::failure::Failure;
 use crate::machine;
 use crate::meter::MonotonicClock;
@@ -87,9 +87,8 @@ pub(crate) struct ServeDeviceArgs {
     /// Backend of Burn to serve [default: the first in this program]; `native-runner backends` lists them
     #[arg(long, value_name = "NAME")]
     pub(crate) backend: Option<String>,
-    /// Adapter to serve, as for a run; `native-runner adapters` lists them
-    #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
-    adapter: String,
+    #[command(flatten)]
+    adapter: AdapterArgs,
     /// Number of threads for `burn-flex` [default: one per core]
     #[arg(long, value_name = "N", value_parser = threads())]
     threads: Option<NonZero<usize>>,
@@ -100,8 +99,7 @@ pub(crate) struct ServeDeviceArgs {
 
 impl ServeDeviceArgs {
     pub(crate) fn opening(&self) -> Opening {
-        let Ok(choice) = self.adapter.parse();
         let (threads, processor) = (self.threads, machine::name());
-        Opening { threads, processor, ..Opening::new(Precision::F32, &choice) }
+        Opening { threads, processor, ..Opening::new(Precision::F32, &adapter_choice(&self.adapter.adapter)) }
     }
 }

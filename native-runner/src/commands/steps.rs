@@ -10,7 +10,9 @@ use engine::{Backend, WORKLOADS, steps};
 use results::{FailureCause, Precision, Provenance};
 use serde::Serialize;
 
-use crate::arguments::{ALL, AdapterArgs, DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision};
+use crate::arguments::{
+    ALL, AdapterArgs, DataArgs, PlaceArgs, WorkloadFileArgs, adapter_choice, positive_seconds, precision,
+};
 use crate::commands::compare_table::show_burn;
 use crate::data_folder::LocalData;
 use crate::device::{self, Unavailable, describe};
@@ -40,7 +42,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
         arguments.files.and_named(arguments.workloads.iter().map(|name| name.trim()))?
     };
     let clock = Rc::new(MonotonicClock::start());
-    let mut progress = ListProgress::new(Interrupt::default(), "window");
+    let mut progress = ListProgress::new(Interrupt::default());
     let provenance = provenance();
     let (entrants, unavailable) = entrants(arguments, &clock)?;
     let mut data = LocalData::with_data_of(&arguments.data, &workloads, arguments.noise)?;
@@ -57,14 +59,13 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
         checked: !arguments.unchecked,
         seed: arguments.seed,
     };
-    let gauge = if entrants.iter().any(|entrant| entrant.on_gauged_device) {
+    let gauge = entrants.iter().any(|entrant| entrant.on_gauged_device).then(|| {
         progress.prepare("measuring the peak of arithmetic");
-        let (choice, clock) = (arguments.adapter.choice(), Rc::<MonotonicClock>::clone(&clock));
+        let (choice, clock) = (adapter_choice(&arguments.adapter.adapter), Rc::<MonotonicClock>::clone(&clock));
         let opened = pollster::block_on(microbenchmarks::Gauge::open(&choice, clock));
         opened.ok().map(|gauge| Box::new(gauge) as Box<dyn Gauge>)
-    } else {
-        None
-    };
+    });
+    let gauge = gauge.flatten();
     let measured = steps::measure(&request, &entrants, gauge, &mut data, clock.as_ref(), &mut progress);
     let report = pollster::block_on(measured);
     drop(progress);
@@ -83,14 +84,15 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     conclude(&report, arguments.json).map_err(|failure| data.advised(failure))
 }
 
-/// Opens the named backends. Without names, opens all that work here, and returns the reasons for the others.
 fn entrants(arguments: &StepsArgs, clock: &Rc<MonotonicClock>) -> Result<(Vec<Entrant>, Vec<Unavailable>), Failure> {
-    let mut names: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
-    if names.is_empty() {
-        names.push(ALL);
-    }
-    let (opened, unavailable) =
-        device::open_several(&names, &arguments.precisions, &arguments.adapter.choice(), &arguments.place, clock)?;
+    let names: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
+    let (opened, unavailable) = device::open_several(
+        &names,
+        &arguments.precision,
+        &adapter_choice(&arguments.adapter.adapter),
+        &arguments.place,
+        clock,
+    )?;
     let entrant = |backend: Box<dyn Backend>| {
         let most_steps = (backend.name() == REFERENCE).then_some(arguments.reference_steps);
         Entrant { on_gauged_device: device::devices(backend.name()) == Devices::Adapters, backend, most_steps }
@@ -115,23 +117,20 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
         let refusals = counted.filter_map(|(workload, size, entry)| {
             Some(format!("{}: {}", name_of(workload, size, entry), Unmeasured::of(&entry.outcome)?))
         });
-        refusals.collect::<Vec<_>>().join("; ")
+        refusals.collect::<Vec<_>>()
     };
-    let wrong = refusals(|outcome| matches!(outcome, StepsOutcome::Wrong(_)));
-    if !wrong.is_empty() {
-        return Err(Failure::WrongResults(wrong));
-    }
+    Failure::if_wrong(refusals(|outcome| matches!(outcome, StepsOutcome::Wrong(_))))?;
     if report.cancelled {
         return Err(Failure::Cancelled { kept });
     }
     let failed = refusals(|outcome| matches!(outcome, StepsOutcome::Failed { .. }));
     if !failed.is_empty() {
-        return Err(Failure::Incomplete(failed));
+        return Err(Failure::Incomplete(failed.join("; ")));
     }
     if entries(report).any(|(.., entry)| entry.outcome.measured().is_some()) {
         return Ok(());
     }
-    let sentence = refusals(|_| true);
+    let sentence = refusals(|_| true).join("; ");
     let is_too_large = entries(report).any(|(.., entry)| matches!(entry.outcome, StepsOutcome::DoesNotFit { .. }));
     let cause = FailureCause::DoesNotFit;
     Err(if is_too_large { Failure::NotTrained { cause, sentence } } else { Failure::Usage(sentence) })
@@ -191,17 +190,15 @@ fn percent(share: f64) -> String {
 fn notes(report: &StepsReport) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     notes.extend(report.contenders.iter().flat_map(|of| &of.warnings).map(ToString::to_string));
-    for workload in &report.workloads {
-        for size in &workload.sizes {
-            for entry in &size.entries {
-                let name = name_of(workload, size, entry);
-                notes.extend(Unmeasured::of(&entry.outcome).map(|refusal| format!("{name}: {refusal}")));
-                if entry.outcome.measured().is_some_and(|measured| !measured.losses_are_finite) {
-                    notes.push(format!("{name}: the loss is not finite, so the network learns nothing"));
-                }
-            }
+    for (workload, size, entry) in entries(report) {
+        let name = name_of(workload, size, entry);
+        notes.extend(Unmeasured::of(&entry.outcome).map(|refusal| format!("{name}: {refusal}")));
+        if entry.outcome.measured().is_some_and(|measured| !measured.losses_are_finite) {
+            notes.push(format!("{name}: the loss is not finite, so the network learns nothing"));
         }
-        notes.extend(workload.cliffs.iter().map(|cliff| format!("{}, {}", workload.workload, about(cliff))));
+    }
+    for WorkloadSteps { workload, cliffs, .. } in &report.workloads {
+        notes.extend(cliffs.iter().map(|cliff| format!("{workload}, {}", about(cliff))));
     }
     if !report.checked {
         notes.push("first losses were not compared with the plain reference (--unchecked)".to_owned());
@@ -257,17 +254,11 @@ pub(crate) struct StepsArgs {
     #[command(flatten)]
     pub(crate) files: WorkloadFileArgs,
     /// Backends to measure, separated by commas [default: all except the plain reference, which is slow]
-    #[arg(long = "backend", value_name = "A,B", value_delimiter = ',')]
+    #[arg(long = "backend", value_name = "A,B", value_delimiter = ',', default_value = ALL, hide_default_value = true)]
     pub(crate) backends: Vec<String>,
     /// Precisions to measure, separated by commas
-    #[arg(
-        long = "precision",
-        value_name = "A,B",
-        value_delimiter = ',',
-        default_value = "f32",
-        value_parser = precision
-    )]
-    pub(crate) precisions: Vec<Precision>,
+    #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "f32", value_parser = precision)]
+    precision: Vec<Precision>,
     /// Steps of the plain reference, if selected, for each workload and batch size
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     reference_steps: u32,

@@ -11,7 +11,6 @@ use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::meter::MonotonicClock;
 use crate::screen::Screen;
 
-/// Trains on the first samples in file order and writes the values of golden traces.
 pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
     let workloads = arguments.workload.find()?;
     let workload = &workloads[0];

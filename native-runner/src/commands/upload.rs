@@ -1,5 +1,5 @@
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
@@ -11,11 +11,10 @@ use results::{InputMode, RunRecord};
 use crate::arguments::ConsentArgs;
 use crate::failure::Failure;
 use crate::failure::LeaderboardError;
-use crate::json_output::{self, to_json};
+use crate::json_output::to_json;
 use crate::leaderboard::{Address, LeaderboardClient, UploadKey, clean};
 use crate::records::read_one;
 use crate::screen::Screen;
-use crate::text::quoted;
 
 pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
     let mut record = read_one(&arguments.file)?;
@@ -75,8 +74,7 @@ impl Uploader {
     }
 
     pub(crate) fn new(address: &Address, consent: &ConsentArgs) -> Result<Self, Failure> {
-        let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal();
-        if !consent.yes && !can_ask {
+        if !(consent.yes || io::stdin().is_terminal() && io::stderr().is_terminal()) {
             let text = "an upload needs your agreement, but there is no terminal to ask on; agree with --yes";
             return Err(Failure::Usage(text.to_owned()));
         }
@@ -88,7 +86,7 @@ impl Uploader {
         let workloads: Vec<&str> = record.workloads.iter().map(|workload| workload.workload.as_str()).collect();
         let text = format!(
             "To {}: {} bytes of JSON with the device and driver, system, settings, losses and times of {}.",
-            self.leaderboard.address(),
+            self.leaderboard.address,
             json.len(),
             workloads.join(" and ")
         );
@@ -161,7 +159,7 @@ impl Uploader {
     }
 
     fn show(&self, accepted: &AcceptedRun, screen: Screen) -> Result<(), Failure> {
-        let address = self.leaderboard.address();
+        let address = &self.leaderboard.address;
         screen.line("")?;
         screen.line(&format!("{}       {}", screen.bold("Uploaded"), accepted.verdict.tier.name()))?;
         show_notes(&accepted.verdict.notes, screen)?;
@@ -177,19 +175,4 @@ const INDENT: &str = "               ";
 
 fn show_notes(notes: &[Note], screen: Screen) -> Result<(), Failure> {
     notes.iter().try_for_each(|note| screen.prose(INDENT, &clean(&note.to_string()), INDENT.len()))
-}
-
-pub(crate) fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
-    let id = record.run_id.clone().unwrap_or_else(|| format!("seed-{}", record.requested.seed));
-    json_output::keep(&format!("gradmark-{id}"), json)
-}
-
-/// Returns the failure of an upload with the record's file and the command to retry.
-pub(crate) fn refused(error: LeaderboardError, file: &Path, address: &Address) -> Failure {
-    let is_refused = matches!(error, LeaderboardError::Refused { .. });
-    let hint = if is_refused { " (with --unverified if the registration is the problem)" } else { "" };
-    let (place, word) = (file.display(), quoted(&file.display().to_string()));
-    let address = quoted(&address.to_string());
-    let advice = format!("The record is in {place}. To try again{hint}:\n  native-runner upload {word} --to {address}");
-    Failure::from(error).with_advice(advice)
 }

@@ -61,8 +61,7 @@ impl CellSettings {
 
     /// Describes the settings that are not defaults.
     pub(crate) fn text(&self) -> String {
-        let is_run = self.run().is_some();
-        let is_said = |axis: &&Axis| axis.is_asked_for(self) || is_run && axis.name == "limit";
+        let is_said = |axis: &&Axis| axis.is_asked_for(self) || self.run().is_some() && axis.name == "limit";
         AXES.iter().filter(is_said).map(|axis| axis.text(self)).collect::<Vec<_>>().join(" · ")
     }
 
@@ -269,8 +268,7 @@ pub(crate) struct CellFilter {
 
 impl CellFilter {
     pub(crate) fn allows(&self, settings: &CellSettings) -> bool {
-        let value = self.axis.value(settings).unwrap_or_else(|| OWN.to_owned());
-        self.values.contains(&value)
+        self.values.contains(&self.axis.value(settings).unwrap_or_else(|| OWN.to_owned()))
     }
 }
 
@@ -287,20 +285,20 @@ impl FromStr for CellFilter {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use engine::{Batching, SampleOrder};
     use results::{InputMode, Layout};
 
     use super::*;
 
-    pub(crate) fn run_settings(workload: &str) -> RunSettings {
+    fn run_settings(workload: &str) -> RunSettings {
         let mut settings = RunSettings::new(workload.to_owned(), None);
         settings.spec.backend = "burn-flex".to_owned();
         settings.spec.seed = 1;
         settings
     }
 
-    pub(crate) fn kernel_settings(suite: KernelSuite) -> KernelSettings {
+    fn kernel_settings(suite: KernelSuite) -> KernelSettings {
         KernelSettings { suite, adapter: ANY.to_owned(), budget_seconds: 2.0, budget_mib: 1024 }
     }
 

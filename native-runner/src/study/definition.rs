@@ -9,12 +9,13 @@ use std::{fmt, fs, io};
 use engine::{BACKENDS, KNOWN_BACKENDS, WORKLOADS};
 use results::kernels::KernelSuite;
 use results::{InputMode, Layout, Length, Positive, Precision};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::ALL;
 use crate::failure::Failure;
+use crate::json_output::cannot_read;
 use crate::program::NamedProgram;
 use crate::study::cell::{CellSettings, KernelSettings, StudyCell};
 use crate::text::did_you_mean;
@@ -206,13 +207,8 @@ pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
     }
     let text = fs::read(path)
         .and_then(|content| results::decode(&content).map(str::to_owned).map_err(io::Error::other))
-        .map_err(|source| Failure::File { what: format!("cannot read {}", path.display()), source })?;
-    let stem = path.file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
-    Ok((stem, text))
-}
-
-pub(crate) fn schema() -> Schema {
-    schema_for!(StudyDefinition)
+        .map_err(|source| cannot_read(path, source))?;
+    Ok((path.file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned()), text))
 }
 
 /// Built-in workload, or the file of a user-defined network (`docs/WORKLOADS.md`).
@@ -391,8 +387,10 @@ mod tests {
         let programs = ["keras-jax", "pytorch=other"].map(|program| program.parse().unwrap());
         let definition = definition.with_options(&[], &[], &[], &programs);
         definition.check_backends().unwrap();
-        let typed: Vec<String> = definition.named_programs().unwrap().iter().map(NamedProgram::typed).collect();
-        assert_eq!(typed, ["keras-jax", "mine=python3 'my program.py'", "pytorch=other"]);
+        let named = definition.named_programs().unwrap();
+        let texts: Vec<_> = named.iter().map(|program| (program.name, program.command_text())).collect();
+        let expected = [("keras-jax", ""), ("mine", "python3 'my program.py'"), ("pytorch", "other")];
+        assert_eq!(texts, expected.map(|(name, command)| (name, command.to_owned())));
         let wrong = StudyDefinition::parse(&text.replace("mine =", "wgsl =")).unwrap();
         assert!(wrong.named_programs().unwrap_err().contains("[programs] wgsl"));
     }

@@ -13,9 +13,8 @@ use serde_json::Value;
 
 use crate::child::{Ended, How, signal_name};
 use crate::failure::Failure;
-use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
+use crate::json_output::{JsonTarget, cannot_read, cannot_write, deliver, to_json};
 use crate::machine::provenance;
-use crate::program::NamedProgram;
 use crate::study::cell::{CellSettings, StudyCell};
 use crate::study::definition::StudyDefinition;
 use crate::study::matrix::{Host, cells, shuffle_cells};
@@ -26,7 +25,7 @@ const CELLS: &str = "cells";
 const LOCK: &str = ".lock";
 
 pub(crate) struct Folder {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     begun: StudyPlan,
     /// Lock that the system releases when the process ends.
     _lock: File,
@@ -67,10 +66,6 @@ impl Folder {
             .collect()
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     pub(crate) fn keep(&self, finished: &FinishedCell) -> Result<(), Failure> {
         deliver(Ok(()), Some(&JsonTarget::File(file_of(&self.path, &finished.id))), &to_json(finished)?)
     }
@@ -81,8 +76,7 @@ impl Folder {
         let log = OpenOptions::new().append(true).create(true).open(&file);
         log.and_then(|mut log| writeln!(log, "{started_unix_seconds}"))
             .map_err(|source| cannot_write(&file, source))?;
-        let attempts = read(&file)?.map_or(0, |text| text.lines().count());
-        Ok(u32::try_from(attempts).unwrap_or(u32::MAX))
+        Ok(u32::try_from(read(&file)?.map_or(0, |text| text.lines().count())).unwrap_or(u32::MAX))
     }
 
     pub(crate) fn plan(path: &Path) -> Result<Option<StudyPlan>, Failure> {
@@ -143,7 +137,7 @@ fn read(file: &Path) -> Result<Option<String>, Failure> {
     match fs::read_to_string(file) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(Failure::File { what: format!("cannot read {}", file.display()), source }),
+        Err(source) => Err(cannot_read(file, source)),
     }
 }
 
@@ -176,11 +170,6 @@ impl StudyPlan {
             provenance: provenance(),
             processor: machine::name(),
         })
-    }
-
-    pub(crate) fn program(&self, backend: &str) -> Option<NamedProgram> {
-        // The definition was checked before planning.
-        self.definition.named_programs().ok()?.into_iter().find(|program| program.name == backend)
     }
 
     pub(crate) fn is_of_kernels(&self) -> bool {

@@ -7,7 +7,7 @@ use std::thread;
 
 use engine::backends::{BURN_FLEX, BURN_REMOTE, Devices, REFERENCE, WGSL};
 use engine::{BACKENDS, Generator, KNOWN_BACKENDS, SUITES, stream};
-use results::{InputMode, Length, Positive};
+use results::{InputMode, Length, Positive, RunSpec};
 
 use crate::arguments::ALL;
 use crate::device::devices as devices_of;
@@ -33,7 +33,7 @@ fn expand_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Host) 
     let backends = backends(matrix, programs, machine);
     let threads = threads(matrix.threads.as_ref(), machine);
     let of_one = [
-        ("threads", threads != [None], BURN_FLEX),
+        ("threads", !threads.is_empty(), BURN_FLEX),
         ("devices", !matrix.devices.is_empty(), WGSL),
         ("inputs", !matrix.inputs.is_empty(), WGSL),
     ];
@@ -48,28 +48,27 @@ fn expand_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Host) 
             "`layouts` works only with external programs, but its backends are all built in and have one layout each";
         return Err(text.to_owned());
     }
+    if matrix.adapters.is_empty() || matrix.precisions.is_empty() || matrix.seeds.is_empty() || backends.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut cells: Vec<RunSettings> = matrix.workloads.iter().map(workload_settings).collect::<Result<_, _>>()?;
-    cells = vary(&cells, &own_or(&matrix.batch_sizes, NonZero::get), |cell, size| cell.spec.batch_size = size);
-    cells = vary(&cells, &own_or(&matrix.limits, |length| length), |cell, length| cell.spec.length = length);
-    cells = vary(&cells, &own_or(&matrix.learning_rates, Positive::get), |cell, rate| cell.spec.learning_rate = rate);
-    cells = vary(&cells, &backends, |cell, backend| cell.spec.backend = backend);
+    vary(&mut cells, &matrix.batch_sizes, |spec, size| spec.batch_size = Some(size.get()));
+    vary(&mut cells, &matrix.limits, |spec, length| spec.length = Some(length));
+    vary(&mut cells, &matrix.learning_rates, |spec, rate| spec.learning_rate = Some(rate.get()));
+    vary(&mut cells, &backends, |spec, backend| spec.backend = backend);
     // A backend without a choice of devices has one cell for all adapters.
-    cells = vary(&cells, &matrix.adapters, |cell, adapter| {
-        cell.spec.adapter = if devices_of(&cell.spec.backend) != Devices::Given { adapter } else { ANY.to_owned() };
+    vary(&mut cells, &matrix.adapters, |spec, adapter| {
+        spec.adapter = if devices_of(&spec.backend) != Devices::Given { adapter } else { ANY.to_owned() };
     });
-    cells = vary(&cells, &threads, |cell, count| cell.spec.threads = count.filter(|_| cell.spec.backend == BURN_FLEX));
-    let devices = own_or(&matrix.devices, NonZero::<u32>::from);
-    cells = vary(&cells, &devices, |cell, count| cell.spec.devices = count.filter(|_| cell.spec.backend == WGSL));
-    let inputs = own_or(&matrix.inputs, |mode| mode);
-    cells = vary(&cells, &inputs, |cell, mode| cell.spec.input = mode.filter(|_| cell.spec.backend == WGSL));
-    let layouts = own_or(&matrix.layouts, |layout| layout);
-    cells = vary(&cells, &layouts, |cell, layout| cell.spec.layout = layout.filter(|_| cell.is_of_external_program()));
-    cells = vary(&cells, &matrix.precisions, |cell, precision| cell.spec.precision = precision);
-    cells = vary(&cells, &matrix.seeds, |cell, seed| cell.spec.seed = seed);
+    vary(&mut cells, &threads, |spec, count| spec.threads = (spec.backend == BURN_FLEX).then_some(count));
+    vary(&mut cells, &matrix.devices, |spec, count| spec.devices = (spec.backend == WGSL).then_some(count.into()));
+    vary(&mut cells, &matrix.inputs, |spec, mode| spec.input = (spec.backend == WGSL).then_some(mode));
+    vary(&mut cells, &matrix.layouts, |spec, layout| spec.layout = is_external(&spec.backend).then_some(layout));
+    vary(&mut cells, &matrix.precisions, |spec, precision| spec.precision = precision);
+    vary(&mut cells, &matrix.seeds, |spec, seed| spec.seed = seed);
     cells.into_iter().map(|cell| scale_cell(cell, scale)).collect()
 }
 
-/// Returns a cell with only its workload set.
 fn workload_settings(WorkloadName(name): &WorkloadName) -> Result<RunSettings, String> {
     if !workload_file::is_file_name(name) {
         return Ok(RunSettings::new(name.clone(), None));
@@ -79,19 +78,15 @@ fn workload_settings(WorkloadName(name): &WorkloadName) -> Result<RunSettings, S
     Ok(RunSettings::new(own.name.to_owned(), Some(WorkloadFile { path, sha256 })))
 }
 
-fn vary<T: Clone>(cells: &[RunSettings], values: &[T], set: impl Fn(&mut RunSettings, T)) -> Vec<RunSettings> {
-    let mut varied = Vec::new();
-    for (cell, value) in cells.iter().flat_map(|cell| values.iter().map(move |value| (cell, value))) {
-        let mut cell = cell.clone();
-        set(&mut cell, value.clone());
-        varied.push(cell);
+/// Replaces each cell with one for each value. Without values, the cells keep the workload's default.
+fn vary<T: Clone>(cells: &mut Vec<RunSettings>, values: &[T], set: impl Fn(&mut RunSpec, T)) {
+    for cell in if values.is_empty() { Vec::new() } else { std::mem::take(cells) } {
+        for value in values {
+            let mut varied = cell.clone();
+            set(&mut varied.spec, value.clone());
+            cells.push(varied);
+        }
     }
-    varied
-}
-
-/// Returns the values, or a single `None` for the workload's default.
-fn own_or<T: Copy, U>(listed: &[T], value: impl Fn(T) -> U) -> Vec<Option<U>> {
-    if listed.is_empty() { vec![None] } else { listed.iter().map(|&one| Some(value(one))).collect() }
 }
 
 /// Expands [`ALL`]. A remote device is included only if an address was given.
@@ -102,14 +97,14 @@ fn backends(matrix: &Matrix, programs: &[&str], machine: Host) -> Vec<String> {
     matrix.backends.iter().flat_map(|name| expand(name)).collect()
 }
 
-fn threads(threads: Option<&Threads>, machine: Host) -> Vec<Option<NonZero<usize>>> {
+fn threads(threads: Option<&Threads>, machine: Host) -> Vec<NonZero<usize>> {
     match threads {
-        None => vec![None],
-        Some(Threads::Counts(counts)) => own_or(counts, NonZero::<usize>::from),
+        None => Vec::new(),
+        Some(Threads::Counts(counts)) => counts.iter().map(|&count| count.into()).collect(),
         Some(Threads::UpTo(UpTo::All)) => {
             let doubled = std::iter::successors(Some(1_u16), |count| count.checked_mul(2));
             let below = doubled.take_while(|count| *count < machine.cores);
-            below.chain([machine.cores]).map(|count| NonZero::new(usize::from(count))).collect()
+            below.chain([machine.cores]).filter_map(|count| NonZero::new(usize::from(count))).collect()
         }
     }
 }
@@ -184,7 +179,6 @@ pub(crate) fn shuffle_cells(cells: Vec<StudyCell>, seed: u32) -> Vec<StudyCell> 
 mod tests {
     use proptest::collection::btree_set;
     use proptest::prelude::*;
-    use results::RunSpec;
 
     use super::*;
     use crate::study::cell::AXES;
@@ -232,8 +226,7 @@ mod tests {
             let axis = AXES.iter().find(|axis| axis.name == name).unwrap();
             let text = format!("{mine}{CAFFE}backends = [\"{one}\", \"reference\"]\n{lines}\n");
             let cells = expand(&text, 1.0).unwrap();
-            let texts: Vec<String> = cells.iter().map(|cell| axis.text(&cell.settings)).collect();
-            assert_eq!(texts.join(", "), expected);
+            assert_eq!(cells.iter().map(|cell| axis.text(&cell.settings)).collect::<Vec<_>>().join(", "), expected);
         }
     }
 

@@ -1,5 +1,3 @@
-//! Report of a comparison.
-
 use std::collections::BTreeMap;
 
 use results::comparison::Basis;
@@ -12,7 +10,7 @@ use view::table::{Sheet, SheetCell};
 use crate::commands::compare_records::selection::{RecordGroup, join_commits};
 use crate::export::{ReportNote, ReportSection, TextReport};
 use crate::figures::figure;
-use crate::screen::{NONE, NoteMark, TableColumn, TextColumn, TextTable};
+use crate::screen::{NONE, NoteMark, TableColumn, TextTable};
 
 pub(crate) struct ComparedSides<'a> {
     pub(crate) baseline: &'a RecordGroup,
@@ -70,24 +68,35 @@ fn sections(of: &ComparedSides<'_>) -> Vec<ReportSection> {
                     than separate runs do; make three to five runs a side, alternating between the sides.";
         notes.push((NoteMark::Plain, text.to_owned()));
     }
-    let mut sections = vec![ReportSection {
-        title: format!("{} against {}", of.candidate.name, of.baseline.name),
-        conditions: conditions(of),
-        table: (!shown.is_empty()).then(|| verdicts(&shown)),
-        notes,
-        is_detail: false,
-    }];
     let compared: Vec<(&Line, &String)> = shown.iter().filter(|(line, _)| !line.changes.is_empty()).copied().collect();
-    if !compared.is_empty() {
-        sections.push(ReportSection {
+    let surroundings = regressions.differences.iter().map(|difference| {
+        let values: Vec<&str> = difference.values.iter().map(|value| value.as_deref().unwrap_or(NONE)).collect();
+        (NoteMark::Plain, format!("{}: {}", difference.what.replace('_', " "), values.join(" → ")))
+    });
+    let mut sections = vec![
+        ReportSection {
+            title: format!("{} against {}", of.candidate.name, of.baseline.name),
+            conditions: conditions(of),
+            table: (!shown.is_empty()).then(|| verdicts(&shown)),
+            notes,
+            is_detail: false,
+        },
+        ReportSection {
             title: "Other metrics".to_owned(),
             conditions: "candidate over baseline: below 1 is less time or memory; accuracy in points".to_owned(),
-            table: Some(others(&compared)),
+            table: (!compared.is_empty()).then(|| others(&compared)),
+            notes: Vec::new(),
             is_detail: true,
-            ..ReportSection::default()
-        });
-    }
-    sections.extend(surroundings(regressions));
+        },
+        ReportSection {
+            title: "Differences in the environment".to_owned(),
+            conditions: "baseline → candidate".to_owned(),
+            table: None,
+            notes: surroundings.collect(),
+            is_detail: true,
+        },
+    ];
+    sections.retain(|section| !section.is_detail || section.table.is_some() || !section.notes.is_empty());
     sections
 }
 
@@ -98,14 +107,10 @@ fn names(lines: &[Line]) -> Vec<String> {
     let name = |line: &Line| {
         let key = &line.key;
         let twins = |other: &&Line| other.key.workload == key.workload && contender(other) == contender(line);
-        let mut name = key.workload.clone();
-        if !has_one {
-            name.push_str(&format!(" {}", contender(line)));
-        }
-        if lines.iter().filter(twins).count() > 1 {
-            name.push_str(&format!(" in batches of {}", key.batch_size));
-        }
-        name
+        let one = if has_one { String::new() } else { format!(" {}", contender(line)) };
+        let is_alone = lines.iter().filter(twins).count() < 2;
+        let batches = if is_alone { String::new() } else { format!(" in batches of {}", key.batch_size) };
+        format!("{}{one}{batches}", key.workload)
     };
     lines.iter().map(name).collect()
 }
@@ -160,46 +165,29 @@ fn verdicts(lines: &[(&Line, &String)]) -> TextTable {
 }
 
 fn others(lines: &[(&Line, &String)]) -> TextTable {
-    let accuracy: TextColumn<'_, (&Line, &String)> = ("accuracy\npoints", &|(line, _)| {
+    let points = |(line, _): &(&Line, &String)| {
         let accuracy = line.accuracy.as_ref().filter(|of| of.verdict != AccuracyVerdict::OtherSteps)?;
         // A value that rounds to zero has no sign.
         let points = accuracy.difference * 100.0;
         Some(if points.abs() < 0.005 { "0.00".to_owned() } else { format!("{points:+.2}") })
-    });
-    let mut table = TextTable::of(lines, |(_, name)| (*name).clone(), &[accuracy]);
+    };
     let quantities = QUANTITIES.iter().enumerate().map(|(index, quantity)| {
         let ratio = |line: &Line| Some(format!("{:.2}", line.changes.get(index)?.ratio?.value));
         // The two words are on separate lines.
         TableColumn::new(&quantity.title.replace(' ', "\n"), lines.iter().map(|(line, _)| ratio(line)))
     });
-    table.columns.splice(0..0, quantities);
-    table
-}
-
-fn surroundings(regressions: &Regressions) -> Option<ReportSection> {
-    let notes = regressions.differences.iter().map(|difference| {
-        let values: Vec<&str> = difference.values.iter().map(|value| value.as_deref().unwrap_or(NONE)).collect();
-        (NoteMark::Plain, format!("{}: {}", difference.what.replace('_', " "), values.join(" → ")))
-    });
-    let notes: Vec<ReportNote> = notes.collect();
-    (!notes.is_empty()).then(|| ReportSection {
-        title: "Differences in the environment".to_owned(),
-        conditions: "baseline → candidate".to_owned(),
-        notes,
-        is_detail: true,
-        ..ReportSection::default()
-    })
+    let accuracy = TableColumn::new("accuracy\npoints", lines.iter().map(points));
+    let titles = lines.iter().map(|(_, name)| (*name).clone()).collect();
+    TextTable { titles, columns: quantities.chain([accuracy]).collect() }
 }
 
 /// Returns a row of unrounded values for each line.
 fn build_sheet(compared: &[ComparedSides<'_>]) -> Sheet {
     let mut sheet = Sheet::default();
-    for of in compared {
-        for line in &of.regressions.lines {
-            let (names, cells) = cells(of, line).into_iter().unzip();
-            sheet.columns = names;
-            sheet.rows.push(cells);
-        }
+    for (of, line) in compared.iter().flat_map(|of| of.regressions.lines.iter().map(move |line| (of, line))) {
+        let (names, cells) = cells(of, line).into_iter().unzip();
+        sheet.columns = names;
+        sheet.rows.push(cells);
     }
     sheet
 }

@@ -95,21 +95,20 @@ fn choose(
         let is_like = |is_same: &dyn Fn(&RunRecord) -> bool| candidates.iter().any(|other| is_same(&other.record));
         let suite = &kept.record.suite;
         let is_of_suite = is_like(&|other| other.suite == *suite || *allow_mismatch && other.suite.name == suite.name);
+        let is_known = is_like(&|other| *other == kept.record);
         let device = regression::device(&kept.record);
         let is_of_device = *allow_mismatch || is_like(&|other| regression::device(other) == device);
-        let misfit = if !kept.is_of_folder {
-            None
-        } else if is_like(&|other| *other == kept.record) {
-            Some("that are also in the candidate")
+        let misfit = if !kept.is_of_folder || is_of_suite && is_of_device && !is_known {
+            fitting.push(kept);
+            continue;
+        } else if is_known {
+            "that are also in the candidate"
         } else if !is_of_suite {
-            Some("from other suites or versions")
+            "from other suites or versions"
         } else {
-            (!is_of_device).then_some("from other devices")
+            "from other devices"
         };
-        match misfit {
-            Some(what) => *left_out.entry(what).or_default() += 1,
-            None => fitting.push(kept),
-        }
+        *left_out.entry(misfit).or_default() += 1;
     }
     let commits = commits(&fitting);
     let is_chosen = |KeptRecord { record, is_of_folder, .. }: &KeptRecord| {
@@ -131,9 +130,9 @@ fn choose(
     }
     baseline.records = chosen;
     let how = match baseline_commit {
-        Some(_) => ", set with --baseline-commit".to_owned(),
-        None if commits.len() > 1 => format!(", the newest of {} commits", commits.len()),
-        None => String::new(),
+        Some(_) => ", set with --baseline-commit",
+        None if commits.len() > 1 => &format!(", the newest of {} commits", commits.len()),
+        None => "",
     };
     let (taken, names) = (baseline.records.len(), join_commits(&baseline.records));
     let note = format!("The baseline has {taken} of {all} records, from commit {names}{how}. {left_out}");
@@ -157,12 +156,9 @@ fn nothing_left(candidates: &[&KeptRecord], commit: Option<&str>, commits: &[Str
         |value: fn(&RunRecord) -> String| join_texts(candidates.iter().map(|kept| value(&kept.record)), " and ");
     let suites = distinct(|record| format!("{} {}", record.suite.name, record.suite.version));
     let devices = distinct(regression::device);
-    let commit = commit.map_or_else(String::new, |commit| {
-        format!(
-            " from commit {commit} (available commits: {})",
-            if commits.is_empty() { "none".to_owned() } else { commits.join(", ") }
-        )
-    });
+    let available = if commits.is_empty() { "none".to_owned() } else { commits.join(", ") };
+    let commit = commit.map(|commit| format!(" from commit {commit} (available commits: {available})"));
+    let commit = commit.unwrap_or_default();
     Failure::Usage(format!("the baseline has no record of suite {suites} on {devices}{commit}. {left_out}"))
 }
 
@@ -191,14 +187,13 @@ impl Sides {
             return Err(Failure::Usage("`-` was given twice, but standard input can be read only once".to_owned()));
         }
         let mut notes = Vec::new();
-        let mut group = |paths: &[PathBuf]| read(paths, &mut notes);
-        let mut before = group(baseline)?;
-        let candidates = candidates.iter().map(|paths| group(paths)).collect::<Result<Vec<_>, _>>()?;
+        let mut baseline = read(baseline, &mut notes)?;
+        let candidates = candidates.iter().map(|paths| read(paths, &mut notes)).collect::<Result<Vec<_>, _>>()?;
         if !arguments.baseline.is_empty() {
             let all: Vec<&KeptRecord> = candidates.iter().flat_map(|group| &group.records).collect();
-            notes.extend(choose(&mut before, &all, arguments)?);
+            notes.extend(choose(&mut baseline, &all, arguments)?);
         }
-        Ok(Self { baseline: before, candidates, notes })
+        Ok(Self { baseline, candidates, notes })
     }
 }
 
@@ -237,11 +232,10 @@ fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<RecordGroup, Failu
         notes.extend(others.map(|other| format!("{other} has no records and was left out.")));
         for one in found.records {
             // A record that counts twice would make the others look steadier than they are.
-            match kept.iter().find(|other| other.record == one.record) {
-                Some(other) => {
-                    notes.push(format!("{} is the same record as {} and counts once.", one.place, other.place))
-                }
-                None => kept.push(one),
+            if let Some(other) = kept.iter().find(|other| other.record == one.record) {
+                notes.push(format!("{} is the same record as {} and counts once.", one.place, other.place));
+            } else {
+                kept.push(one);
             }
         }
     }
@@ -256,8 +250,7 @@ pub(crate) fn join_commits(records: &[KeptRecord]) -> String {
 }
 
 fn join_texts<T: AsRef<str> + Ord>(texts: impl Iterator<Item = T>, separator: &str) -> String {
-    let distinct = BTreeSet::from_iter(texts);
-    distinct.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(separator)
+    BTreeSet::from_iter(texts).iter().map(AsRef::as_ref).collect::<Vec<_>>().join(separator)
 }
 
 #[cfg(test)]

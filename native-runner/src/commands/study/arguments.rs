@@ -15,7 +15,6 @@ use crate::data_folder::{Availability, LocalData, fetching};
 use crate::failure::Failure;
 use crate::json_output::JsonTarget;
 use crate::leaderboard::Address;
-use crate::program::NamedProgram;
 use crate::progress::spinner;
 use crate::screen::Screen;
 use crate::study::cell::{AXES, CellFilter, StudyCell};
@@ -60,14 +59,8 @@ pub(crate) struct StudyArgs {
     #[arg(long = "backend", value_name = "A,B", value_delimiter = ',', help_heading = "Study")]
     pub(crate) backends: Vec<String>,
     /// Adapters to use instead of the study's, separated by commas; `native-runner adapters` lists them
-    #[arg(
-        long = "adapter",
-        value_name = "A,B",
-        value_delimiter = ',',
-        help_heading = "Study",
-        value_parser = short_text
-    )]
-    pub(crate) adapters: Vec<String>,
+    #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Study", value_parser = short_text)]
+    pub(crate) adapter: Vec<String>,
     /// File of a network to use instead of the study's workloads (docs/WORKLOADS.md). Repeatable
     #[arg(long = "workload-file", value_name = "FILE", help_heading = "Study", value_parser = network_file)]
     pub(crate) workload_files: Vec<PathBuf>,
@@ -159,10 +152,12 @@ pub(crate) fn arguments_of(arguments: &StudyArgs, plan: &StudyPlan, cell: &Study
         |name: &str, value: Option<String>| words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
     tell("--data", arguments.data.folder.as_ref().map(|folder| folder.display().to_string()));
     tell("--babi", arguments.data.babi.as_ref().map(|folder| folder.display().to_string()));
-    let is_remote = run.spec.backend == engine::backends::BURN_REMOTE;
-    tell("--remote", arguments.remote.clone().filter(|_| is_remote));
-    let program = plan.program(&run.spec.backend);
-    tell("--program", program.as_ref().map(NamedProgram::typed));
+    tell("--remote", arguments.remote.clone().filter(|_| run.spec.backend == engine::backends::BURN_REMOTE));
+    let program = plan.definition.programs.get_key_value(&run.spec.backend);
+    let typed = |(name, command): (&String, &String)| {
+        if command.is_empty() { name.clone() } else { format!("{name}={command}") }
+    };
+    tell("--program", program.map(typed));
     tell("--program-timeout", arguments.external.timeout.filter(|_| program.is_some()).map(|x| x.to_string()));
     words
 }

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use results::Date;
+use schemars::schema_for;
 use serde::Serialize;
 
 pub(crate) use crate::commands::study::arguments::StudyArgs;
@@ -16,7 +17,7 @@ use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
 use crate::machine::provenance;
 use crate::screen::Screen;
-use crate::study::definition::{STUDIES, StudyDefinition, load, schema};
+use crate::study::definition::{STUDIES, StudyDefinition, load};
 use crate::study::folder::{Folder, StudyPlan};
 use crate::study::matrix::Host;
 
@@ -24,7 +25,7 @@ const STUDIES_FOLDER: &str = "studies";
 
 pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     if arguments.schema {
-        return JsonTarget::StandardOutput.write(&to_json(&schema())?);
+        return JsonTarget::StandardOutput.write(&to_json(&schema_for!(StudyDefinition))?);
     }
     let Some(name) = &arguments.study else { return list(arguments.json.as_ref()) };
     let (short_name, text) = load(name)?;
@@ -37,11 +38,10 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
         refuse_options_of_runs(arguments)?;
     }
     let definition = definition.in_folder(Path::new(name).parent().unwrap_or(Path::new("")));
-    let StudyArgs { workload_files, backends, adapters, external, .. } = arguments;
-    let definition = definition.with_options(workload_files, backends, adapters, &external.programs);
+    let StudyArgs { workload_files, backends, adapter, external, .. } = arguments;
+    let definition = definition.with_options(workload_files, backends, adapter, &external.programs);
     definition.named_programs().map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
-    let machine = Host::this(arguments.remote.is_some());
-    let plan = StudyPlan::new(&short_name, definition, arguments.scale, machine);
+    let plan = StudyPlan::new(&short_name, definition, arguments.scale, Host::this(arguments.remote.is_some()));
     let plan = plan.map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     // The folder is the same for the whole day, so that the study is resumed.
     let folder = arguments.output.clone().unwrap_or_else(|| {

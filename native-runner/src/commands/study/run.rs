@@ -99,14 +99,13 @@ fn introduce(plan: &StudyPlan, folder: &Folder, asked: usize, missing: usize) ->
     }
     let kept = if missing == asked { "" } else { &format!(", {} of them already finished", asked - missing) };
     labelled("cells", &format!("{asked}, shuffled with seed {}{kept}", plan.definition.order_seed))?;
-    labelled("folder", &folder.path().display().to_string())?;
+    labelled("folder", &folder.path.display().to_string())?;
     for change in folder.changes(plan) {
         screen.caution(&format!("{change}; the file of each cell records its own"))?;
     }
     screen.line("")
 }
 
-/// Runs the cells until the last one or an interruption.
 fn run_cells(
     arguments: &StudyArgs,
     plan: &StudyPlan,
@@ -142,10 +141,7 @@ fn run_cells(
 fn conclude(cells: &[&StudyCell], finished: &[FinishedCell], path: &Path) -> Result<(), Failure> {
     let of_cells = cells.iter().filter_map(|cell| find_finished(finished, cell));
     let wrong = of_cells.clone().filter(|finished| finished.ending == CellEnding::Incorrect);
-    let wrong: Vec<&str> = wrong.filter_map(|finished| finished.reason.as_deref()).collect();
-    if !wrong.is_empty() {
-        return Err(Failure::WrongResults(wrong.join("; ")));
-    }
+    Failure::if_wrong(wrong.filter_map(|finished| finished.reason.clone()))?;
     let failed = of_cells.filter(|finished| finished.ending.is_failure()).count();
     if failed == 0 {
         return Ok(());
@@ -189,7 +185,7 @@ fn document(plan: &StudyPlan, folder: &Path, cells: &[&StudyCell], done: &[Finis
 
 /// Uploads new records after asking once, and notes each in its cell's file, so that uploads can be resumed.
 fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell]) -> Result<(), Failure> {
-    let leaderboard = submission.leaderboard.address().to_string();
+    let leaderboard = submission.leaderboard.address.to_string();
     let mut missing: Vec<(&mut FinishedCell, String)> = Vec::new();
     let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
     for finished in finished {
@@ -210,9 +206,7 @@ fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell])
         *left_out.entry(why).or_default() += 1;
     }
     let screen = Screen::Error;
-    for (why, count) in left_out {
-        screen.prose("", &format!("{count} {why}."), 0)?;
-    }
+    left_out.iter().try_for_each(|(why, count)| screen.prose("", &format!("{count} {why}."), 0))?;
     if missing.is_empty() {
         return screen.line(&format!("{leaderboard} already has every record that it accepts."));
     }
@@ -222,12 +216,12 @@ fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell])
     let count = missing.len();
     for (number, (finished, json)) in (1..).zip(missing) {
         let accepted = submission.import(json)?.map_err(|error| {
-            let (done, command) = (number - 1, resume(folder.path()));
+            let (done, command) = (number - 1, resume(&folder.path));
             Failure::from(error).with_advice(format!(
                 "{done} of {count} records were uploaded, as noted in their cells. To upload the others:\n  {command}"
             ))
         })?;
-        let address = submission.leaderboard.address();
+        let address = &submission.leaderboard.address;
         finished.uploads.push(Uploaded {
             leaderboard: leaderboard.clone(),
             permalink: address.join(&accepted.permalink),
@@ -237,11 +231,11 @@ fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell])
         folder.keep(finished)?;
         screen.prose("  uploaded ", &format!("{number} of {count}: {}", finished.settings.text()), 4)?;
     }
+    let (records, files) = (if count == 1 { "record was" } else { "records were" }, folder.path.join("cells"));
     let text = format!(
-        "{count} record{} uploaded as unverified, because the runs were not registered. Permalinks and deletion links \
+        "{count} {records} uploaded as unverified, because the runs were not registered. Permalinks and deletion links \
          are in the files of {}. Keep these files: the links are not stored elsewhere.",
-        if count == 1 { " was" } else { "s were" },
-        folder.path().join("cells").display()
+        files.display()
     );
     screen.prose("", &text, 0)
 }

@@ -1,5 +1,3 @@
-//! Cells of a study as text tables.
-
 use std::path::Path;
 
 use engine::SUITES;
@@ -81,13 +79,11 @@ fn titles(settings: &[&CellSettings]) -> Vec<String> {
     settings.iter().map(title).collect()
 }
 
-/// Lists the settings that all cells share.
 fn constants(settings: &[&CellSettings], scale: f64) -> String {
     let Some(first) = settings.first() else { return String::new() };
     let varying = varying(settings.iter().copied());
     let is_same = |axis: &&Axis| axis.name != "seed" && varying.iter().all(|other| other.name != axis.name);
-    let same = AXES.iter().filter(is_same);
-    let said = same.filter(|axis| axis.is_asked_for(first)).map(|axis| axis.text(first));
+    let said = AXES.iter().filter(is_same).filter(|axis| axis.is_asked_for(first)).map(|axis| axis.text(first));
     let scaled = (scale < 1.0).then(|| match first {
         CellSettings::Run(_) => format!("scaled to {scale} of the full length, so not standard"),
         CellSettings::Kernels(_) => format!("scaled to {scale} of the full seconds of an entry"),
@@ -242,16 +238,14 @@ fn flops(cell: &StudyCell) -> Option<f64> {
     let run = cell.settings.run()?;
     let workload = run.network().ok()?;
     let samples = engine::data_set(workload.data_set)?.train.samples;
-    let batch_size = run.spec.batch_size.unwrap_or(workload.batch_size);
-    let batches = workload.batches(samples, batch_size).ok()?;
+    let batches = workload.batches(samples, run.spec.batch_size.unwrap_or(workload.batch_size)).ok()?;
     let steps = match run.spec.length {
         Some(Length::Epochs(epochs)) => batches.steps_of_epochs(epochs.get()),
         Some(Length::Steps(steps)) => steps.get(),
         Some(Length::Seconds(_)) => return None,
         None => batches.steps_of_epochs(SUITES[0].epochs),
     };
-    let operations = workload.model.operations().ok()?;
-    Some(batches.samples_of_steps(steps) as f64 * operations.training_flops() as f64)
+    Some(batches.samples_of_steps(steps) as f64 * workload.model.operations().ok()?.training_flops() as f64)
 }
 
 #[cfg(test)]
