@@ -22,10 +22,10 @@ use crate::backend::{PageBackend, title};
 use crate::benchmark::RunStage;
 use crate::platform::{self, Automation, BrowserGpu, TaskReport};
 use crate::route::COMPARE;
-use crate::side_by_side::{RateBar, distinct};
+use crate::side_by_side::{RateBar, curve, curves, distinct};
 use crate::supplies::Arrival;
 use crate::words::{PlainText, messages};
-use crate::{charts, json, side_by_side, t, text, words};
+use crate::{json, side_by_side, t, text, words};
 
 pub(super) fn compare_page() -> impl IntoView {
     let state = kept("compare", || {
@@ -190,10 +190,10 @@ fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> imp
     let heads = std::iter::once(t!(common_backend)).chain(side_by_side::COLUMNS.map(PlainText::text));
     let heads = heads.map(|title| view! { <th scope="col">{title}</th> }).collect_view();
     let rows = view! { <tbody>{comparison.rows.into_iter().map(row_of).collect_view()}</tbody> };
-    let accuracies = side_by_side::curves(&comparison.workload, records, |of| {
+    let accuracies = curves(&comparison.workload, records, |of| {
         of.evaluations.iter().map(|test| (test.training_seconds, test.accuracy)).collect()
     });
-    let losses = side_by_side::curves(&comparison.workload, records, |of| charts::curve(&of.curve, |point| point.loss));
+    let losses = curves(&comparison.workload, records, |of| side_by_side::curve(&of.curve, |point| point.loss));
     let has_curves = !losses.is_empty();
     let charts = || {
         let accuracies = backend_curves(messages::metric_accuracy, accuracies, true);
