@@ -193,7 +193,7 @@ fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> imp
     let accuracies = curves(&comparison.workload, records, |of| {
         of.evaluations.iter().map(|test| (test.training_seconds, test.accuracy)).collect()
     });
-    let losses = curves(&comparison.workload, records, |of| side_by_side::curve(&of.curve, |point| point.loss));
+    let losses = curves(&comparison.workload, records, |of| curve(&of.curve, |point| point.loss));
     let has_curves = !losses.is_empty();
     let charts = || {
         let accuracies = backend_curves(messages::metric_accuracy, accuracies, true);
