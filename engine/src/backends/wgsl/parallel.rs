@@ -17,11 +17,11 @@ use async_trait::async_trait;
 use results::{Communication, ExchangeSeconds};
 
 use super::WgslBackend;
-use super::choices::Choices;
 use super::device::buffer::ReadBack;
 use super::plan::{RESULT_SLOTS, TrainingSetup};
 use super::recording::{Combination, Exchange};
 use super::trainer::WgslTrainer;
+use super::tuning::Choices;
 use crate::backends::sharing::{Ending, Replicas, Share, UnderWay, moments, of_device, sum};
 use crate::backends::{AdapterChoice, Opening};
 use crate::clock::Clock;

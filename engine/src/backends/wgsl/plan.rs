@@ -8,10 +8,10 @@ mod update;
 
 use shaders::params::{Blend, LocalContrast, MirrorOrder, Shuffle, Softmax, Standardize};
 
-use super::choices::Choices;
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout};
 use super::products::Product;
 use super::recording::{BufferPlan, BufferRange, Recording};
+use super::tuning::Choices;
 use crate::backends::sharing::most_rows;
 use crate::error::{EngineError, Result};
 use crate::model::{Stage, StageKind};

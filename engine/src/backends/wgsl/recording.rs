@@ -6,6 +6,7 @@ use shaders::params::Step;
 
 use super::products::{Params, Product};
 use super::variants::Variant;
+use crate::data::{DataSet, Split};
 use crate::trainer::EvaluationSet;
 
 /// Index of the buffer with the step table.
@@ -57,6 +58,15 @@ pub(crate) enum JobPart {
 pub(crate) enum Half {
     Training,
     Test,
+}
+
+impl Half {
+    pub(super) fn of(self, data: &DataSet) -> &Split {
+        match self {
+            Self::Training => &data.train,
+            Self::Test => &data.test,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use results::{Compared, Disagreement, Feature, Precision};
 use shaders::Matrices;
 
-use super::choices::Choices;
 use super::device::GpuDevice;
 use super::plan::{Plan, TrainingSetup};
+use super::tuning::Choices;
 use super::{NAME, WgslBackend};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, Opening, open_with};

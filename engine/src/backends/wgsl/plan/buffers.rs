@@ -207,10 +207,8 @@ impl SplitBuffers {
         largest_binding: u64,
         builder: &mut Builder,
     ) -> Self {
-        let (name, split) = match half {
-            Half::Training => ("training images", &job.data.train),
-            Half::Test => ("test images", &job.data.test),
-        };
+        let name = if half == Half::Training { "training images" } else { "test images" };
+        let split = half.of(&job.data);
         let in_file = split.samples();
         let sample_bytes = features(split).1;
         let whole = builder.part(name, sample_bytes as u64 * u64::from(in_file), JobPart::Images(half));
