@@ -209,7 +209,10 @@ impl Planner<'_> {
 impl Planner<'_> {
     /// Records the classification of a batch of test samples over all of their views.
     fn evaluation(&mut self, set: EvaluationSet) -> Recording {
-        self.arenas.round_tested_weights(self.results, &mut self.builder);
+        // Trained weights were already rounded in training, but averages were not.
+        if self.arenas.read != self.arenas.weights {
+            self.arenas.round_weights(self.results, &mut self.builder);
+        }
         let views = self.job.input.test_views;
         for (place, view) in views.iter().enumerate() {
             self.gather_evaluated(set, view);

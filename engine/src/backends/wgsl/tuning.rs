@@ -1,13 +1,14 @@
 //! Choice of the fastest kernel variant for each product on a device, by a rule or by short timings.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
 use super::device::GpuDevice;
 use super::device::buffer::Buffers;
 use super::device::executor::{Executor, Timestamps};
-use super::products::Product;
+use super::products::{Extents, Params, Product};
 use super::recording::{Builder, Recording};
 use super::variants::{Abilities, Variant};
 use crate::clock::Clock;
@@ -91,7 +92,21 @@ impl Choices {
 
 /// Returns the key of a product. Products with different keys are timed separately.
 fn key(product: &Product) -> String {
-    product.key(product.variants()[0].kernel)
+    let Extents { rows, columns, depth, parts } = product.extents();
+    let mut key = format!("{} {rows} × {columns} × {depth}", product.variants()[0].kernel);
+    // Writing to a string cannot fail.
+    _ = match product.params {
+        Params::Recurrent(..) => write!(key, ", {parts} steps"),
+        _ if parts > 1 => write!(key, " in {parts} parts"),
+        _ => Ok(()),
+    };
+    if let Params::Conv2d(p) = product.params {
+        _ = match (p.window_height, p.window_width) {
+            (height, width) if height == width => write!(key, ", {width}² stride {}", p.stride),
+            (height, width) => write!(key, ", {height} × {width} stride {}", p.stride),
+        };
+    }
+    key
 }
 
 async fn fastest(device: &GpuDevice, clock: &dyn Clock, product: &Product) -> Result<TunedKernel> {

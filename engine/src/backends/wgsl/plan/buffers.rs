@@ -88,13 +88,6 @@ impl Arenas {
             builder.dispatch("round_weights", &params, &bindings, u64::from(self.elements / 4));
         }
     }
-
-    /// Rounds the averages before a test. Trained weights were already rounded in training.
-    pub(super) fn round_tested_weights(&self, results: BufferRange, builder: &mut Builder) {
-        if self.read != self.weights {
-            self.round_weights(results, builder);
-        }
-    }
 }
 
 /// Upper bound of a logit's largest gradient in f16, which is scaled to between half of this and this. It is the middle
