@@ -39,7 +39,6 @@ pub(crate) enum BufferContents {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JobPart {
-    /// Initial values of all tensors, in the plan's layout.
     Weights,
     /// Like `Weights`, rounded to the precision that products read.
     RoundedWeights,

@@ -175,7 +175,6 @@ fn compare_with_reference(gpus: &[WgslBackend], job: fn(&Workload) -> TrainingJo
     }
 }
 
-/// Workloads with different kinds of layers.
 const OF_DIFFERENT_LAYERS: [&str; 5] =
     ["keras-mnist-mlp", "keras-mnist-cnn", "keras-mnist-hrnn", "caffe-cifar10", "transformer-cifar10"];
 

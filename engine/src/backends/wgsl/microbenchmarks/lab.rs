@@ -53,7 +53,6 @@ impl Lab {
     }
 }
 
-/// Size of the value that is read back.
 const READ_BYTES: u64 = 4;
 
 pub(super) struct Bench {
