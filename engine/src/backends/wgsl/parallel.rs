@@ -68,7 +68,7 @@ impl ParallelBackend {
     }
 
     fn setup(&self) -> TrainingSetup {
-        // A software adapter computes on the same cores as the exchange, and measurements show a loss (docs/SCALING.md).
+        // A software adapter computes on the cores of the exchange, and measurements show a loss (docs/SCALING.md).
         let overlaps = self.overlap.unwrap_or(!self.adapter().software);
         TrainingSetup { devices: self.facts.devices, overlaps, ..TrainingSetup::STANDARD }
     }

@@ -145,7 +145,7 @@ fn choose(seconds: &[(Variant, f64)]) -> TunedKernel {
     choice
 }
 
-/// Returns the seconds of one launch, which `executor` repeats: the best trial, by the device's own clock if it has one.
+/// Returns the seconds of a launch, which `executor` repeats: the best trial, by the device's own clock if it has one.
 async fn time(device: &GpuDevice, clock: &dyn Clock, executor: impl AsyncFn(usize) -> Result<Executor>) -> Result<f64> {
     let timestamps = Timestamps::new(device).await?;
     let mut launches = 1;

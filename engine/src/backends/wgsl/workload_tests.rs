@@ -351,9 +351,9 @@ fn every_omitted_launch_is_caught() {
     let mut missed = Vec::new();
     for judged in workloads().map(Judged::new) {
         for backend in &backends {
-            // In f16 the rounding of three samples behind fifty narrow normalizations is larger (0.398 of the gradients)
-            // than the check allows (0.3), which compares four samples of the network in its full width. Others have the
-            // same kernels.
+            // In f16 the rounding of three samples behind fifty narrow normalizations is larger (0.398 of the
+            // gradients) than the check allows (0.3), which compares four samples of the network in its full width.
+            // Others have the same kernels.
             if backend.precision() == Precision::F32 || judged.workload.name != "inception-v3-synthetic" {
                 missed.extend(missed_omissions(backend, &judged));
             }
