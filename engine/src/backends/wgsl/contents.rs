@@ -7,7 +7,7 @@ use half::f16;
 use shaders::params::{BLOCK_ELEMENTS, BlockMultipliers};
 
 use super::layout::{TensorLayout, arena_elements, arena_of};
-use super::recording::{Half, JobPart};
+use super::recording::JobPart;
 use crate::data::Split;
 use crate::error::Result;
 use crate::model::TensorKind;
@@ -34,20 +34,16 @@ impl<'a> Contents<'a> {
             JobPart::MeanImage => Cow::Borrowed(bytemuck::cast_slice(self.job.data.mean_image())),
             JobPart::Order(set) => Cow::Owned(bytemuck::cast_slice(&self.job.evaluated(set).0).to_vec()),
             JobPart::FileOrder => Cow::Owned(bytemuck::cast_slice(&self.job.order_before(0)).to_vec()),
-            JobPart::Images(half) => in_whole_words(&self.half(half).images, features(self.half(half)).0),
+            JobPart::Images(half) => {
+                let split = half.of(&self.job.data);
+                in_whole_words(&split.images, features(split).0)
+            }
             JobPart::Labels(half) => {
                 // All machines with WebGPU are little-endian.
-                let labels = bytemuck::cast_slice(&self.half(half).labels);
+                let labels = bytemuck::cast_slice(&half.of(&self.job.data).labels);
                 in_whole_words(labels, labels.len())
             }
         })
-    }
-
-    fn half(&self, half: Half) -> &'a Split {
-        match half {
-            Half::Training => &self.job.data.train,
-            Half::Test => &self.job.data.test,
-        }
     }
 
     fn weights(&self) -> Result<Vec<f32>> {

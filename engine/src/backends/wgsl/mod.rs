@@ -3,7 +3,6 @@
 //! A job becomes a [`plan`]: buffers and recordings, as data. The executor turns recordings into commands. A submission
 //! contains many steps, with no read-back between them.
 
-mod choices;
 mod contents;
 mod device;
 #[cfg(test)]
@@ -34,10 +33,10 @@ use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::measure::Gauge;
 use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
-use choices::Choices;
 use device::GpuDevice;
 use plan::{Plan, TrainingSetup};
 use trainer::WgslTrainer;
+use tuning::Choices;
 
 /// Name that selects this backend.
 pub const NAME: &str = super::list::WGSL;

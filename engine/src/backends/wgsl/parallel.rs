@@ -17,11 +17,11 @@ use async_trait::async_trait;
 use results::{Communication, ExchangeSeconds};
 
 use super::WgslBackend;
-use super::choices::Choices;
 use super::device::buffer::ReadBack;
 use super::plan::{RESULT_SLOTS, TrainingSetup};
 use super::recording::{Combination, Exchange};
 use super::trainer::WgslTrainer;
+use super::tuning::Choices;
 use crate::backends::sharing::{Ending, Replicas, Share, UnderWay, moments, of_device, sum};
 use crate::backends::{AdapterChoice, Opening};
 use crate::clock::Clock;
@@ -68,7 +68,7 @@ impl ParallelBackend {
     }
 
     fn setup(&self) -> TrainingSetup {
-        // A software adapter computes on the same cores as the exchange, and measurements show a loss (docs/SCALING.md).
+        // A software adapter computes on the cores of the exchange, and measurements show a loss (docs/SCALING.md).
         let overlaps = self.overlap.unwrap_or(!self.adapter().software);
         TrainingSetup { devices: self.facts.devices, overlaps, ..TrainingSetup::STANDARD }
     }
@@ -318,19 +318,13 @@ impl Combination {
             Self::Moments { channels, pixels_of_sample, pixels_per_part } => {
                 let found: Vec<Vec<f32>> = found.iter().map(|bytes| bytemuck::pod_collect_to_vec(bytes)).collect();
                 let pixels = shares.iter().map(|share| u64::from(share.count) * u64::from(pixels_of_sample));
-                let devices = found.iter().zip(pixels);
-                let parts = devices.flat_map(|(parts, pixels)| {
-                    parts_of(parts, 2 * channels as usize, pixels, u64::from(pixels_per_part))
+                let parts = found.iter().zip(pixels).flat_map(|(parts, pixels)| {
+                    let begin = move |number: u64| (number * u64::from(pixels_per_part)).min(pixels);
+                    let parts = (0..).zip(parts.chunks_exact(2 * channels as usize));
+                    parts.map(move |(number, part)| (part, begin(number + 1) - begin(number)))
                 });
                 *result = moments(parts, channels as usize);
             }
         }
     }
-}
-
-fn parts_of(parts: &[f32], stride: usize, pixels: u64, pixels_per_part: u64) -> impl Iterator<Item = (&[f32], u64)> {
-    (0u64..).zip(parts.chunks_exact(stride)).map(move |(number, part)| {
-        let begin = (number * pixels_per_part).min(pixels);
-        (part, ((number + 1) * pixels_per_part).min(pixels) - begin)
-    })
 }

@@ -8,10 +8,10 @@ mod update;
 
 use shaders::params::{Blend, LocalContrast, MirrorOrder, Shuffle, Softmax, Standardize};
 
-use super::choices::Choices;
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout};
 use super::products::Product;
 use super::recording::{BufferPlan, BufferRange, Recording};
+use super::tuning::Choices;
 use crate::backends::sharing::most_rows;
 use crate::error::{EngineError, Result};
 use crate::model::{Stage, StageKind};
@@ -64,9 +64,9 @@ impl Plan {
         planner.rows = batch_size;
         let (shuffle, mirror) = (planner.shuffle(), planner.mirror());
         planner.gather_training();
-        planner.forward(LayerPhase::Training);
+        planner.pass(LayerPhase::Training);
         planner.softmax(planner.logits());
-        planner.backward();
+        planner.pass(LayerPhase::Backward);
         planner.exchange_gradients();
         planner.optimize();
         planner.arenas.round_weights(planner.results, &mut planner.builder);
@@ -139,7 +139,7 @@ impl Plan {
 }
 
 impl Planner<'_> {
-    pub(super) fn shuffle(&mut self) -> Recording {
+    fn shuffle(&mut self) -> Recording {
         let SplitBuffers { order, samples, .. } = self.input.training;
         // Streamed batches come in the order of the epoch.
         if self.job.batches.order == SampleOrder::Shuffled && self.input.streamed.is_none() {
@@ -151,7 +151,7 @@ impl Planner<'_> {
     }
 
     /// Records mirroring the rest of the order at the beginning of a segment.
-    pub(super) fn mirror(&mut self) -> Recording {
+    fn mirror(&mut self) -> Recording {
         if let Some(order) = self.order() {
             let samples = self.input.training.samples;
             let params = MirrorOrder { samples, stream: stream::SEGMENT, reserved: [0; 2] };
@@ -160,17 +160,17 @@ impl Planner<'_> {
         self.builder.take_recording()
     }
 
-    pub(super) fn order(&self) -> Option<BufferRange> {
+    fn order(&self) -> Option<BufferRange> {
         self.input.streamed.is_none().then_some(self.input.training.order)
     }
 
-    pub(super) fn gather_training(&mut self) {
+    fn gather_training(&mut self) {
         let kind = self.input.preprocessing.gather;
         let kind = if self.input.streamed.is_some() { kind.streamed() } else { kind };
         self.gather(self.input.training, kind);
     }
 
-    pub(super) fn gather_evaluated(&mut self, set: EvaluationSet, view: &TestView) {
+    fn gather_evaluated(&mut self, set: EvaluationSet, view: &TestView) {
         let split = match set {
             EvaluationSet::Test => self.input.test,
             EvaluationSet::HeldOut => self.input.held_out.expect("jobs with early stopping have held-out samples"),
@@ -204,16 +204,17 @@ impl Planner<'_> {
             self.builder.dispatch("local_contrast", &params, &[batch], u64::from(rows) * 256);
         }
     }
-}
 
-impl Planner<'_> {
     /// Records the classification of a batch of test samples over all of their views.
     fn evaluation(&mut self, set: EvaluationSet) -> Recording {
-        self.arenas.round_tested_weights(self.results, &mut self.builder);
+        // Trained weights were already rounded in training, but averages were not.
+        if self.arenas.read != self.arenas.weights {
+            self.arenas.round_weights(self.results, &mut self.builder);
+        }
         let views = self.job.input.test_views;
         for (place, view) in views.iter().enumerate() {
             self.gather_evaluated(set, view);
-            self.forward(if place == 0 { LayerPhase::Test } else { LayerPhase::AnotherView });
+            self.pass(if place == 0 { LayerPhase::Test } else { LayerPhase::AnotherView });
             if views.len() > 1 {
                 let (logits, sum) = (self.logits(), self.blended());
                 let quads = u32::try_from(self.quads(logits)).expect("logits are few");
@@ -238,16 +239,12 @@ impl Planner<'_> {
         *self.blended.get_or_insert_with(|| self.builder.zeros("logits of all views", logits.bytes))
     }
 
-    fn forward(&mut self, phase: LayerPhase) {
-        for stage in &self.stages.stages.clone() {
-            self.stage(stage, phase);
+    fn pass(&mut self, phase: LayerPhase) {
+        let mut stages = self.stages.stages.clone();
+        if phase == LayerPhase::Backward {
+            stages.reverse();
         }
-    }
-
-    fn backward(&mut self) {
-        for stage in self.stages.stages.clone().iter().rev() {
-            self.stage(stage, LayerPhase::Backward);
-        }
+        stages.iter().for_each(|stage| self.stage(stage, phase));
     }
 
     fn stage(&mut self, stage: &Stage, phase: LayerPhase) {

@@ -1,7 +1,5 @@
 //! Products of layers: their parameter blocks, and the equivalent matrix products.
 
-use std::fmt::Write;
-
 pub(super) use results::kernels::Pass;
 use shaders::params::{Conv2d, Dense, Recurrent, SumParts};
 
@@ -34,15 +32,32 @@ pub(super) struct Extents {
 
 impl Product {
     pub(super) fn extents(&self) -> Extents {
-        match self.params {
-            Params::Dense(p) => dense_extents(self.pass, &p),
-            Params::Conv2d(p) => conv2d_extents(self.pass, &p),
-            Params::Recurrent(cell, p) => {
-                let (units, gates) = (p.stored_units, cell.gates() * p.stored_units);
-                let (columns, depth) = if self.pass == Pass::Forward { (gates, units) } else { (units, gates) };
-                Extents { rows: p.sequences, columns, depth, parts: p.steps }
+        let (rows, columns, depth, parts) = match (self.params, self.pass) {
+            (Params::Dense(p), Pass::Forward) => (p.rows, p.outputs, p.inputs, 1),
+            (Params::Dense(p), Pass::InputGradient) => (p.rows, p.inputs, p.outputs, 1),
+            (Params::Dense(p), Pass::WeightGradient) => {
+                (p.inputs, p.outputs, p.rows_per_part, p.rows.div_ceil(p.rows_per_part))
             }
-        }
+            (Params::Conv2d(p), pass) => {
+                let taps = p.window_height * p.window_width;
+                let output_pixels = p.rows * p.output_height * p.output_width;
+                let input_pixels = p.rows * p.input_height * p.input_width;
+                let (inputs, outputs) = (p.input_channels, p.output_channels);
+                match pass {
+                    Pass::Forward => (output_pixels, outputs, taps * inputs, 1),
+                    Pass::InputGradient => (input_pixels, inputs, taps * outputs, 1),
+                    Pass::WeightGradient => {
+                        (taps * inputs, outputs, p.pixels_per_part, output_pixels.div_ceil(p.pixels_per_part))
+                    }
+                }
+            }
+            (Params::Recurrent(cell, p), pass) => {
+                let (units, gates) = (p.stored_units, cell.gates() * p.stored_units);
+                let (columns, depth) = if pass == Pass::Forward { (gates, units) } else { (units, gates) };
+                (p.sequences, columns, depth, p.steps)
+            }
+        };
+        Extents { rows, columns, depth, parts }
     }
 
     /// Returns the sum of the parts of a weight gradient, if there are several.
@@ -60,25 +75,6 @@ impl Product {
     pub(super) fn flops(&self) -> u64 {
         let Extents { rows, columns, depth, parts } = self.extents();
         2 * volume(&[rows, columns, depth, parts])
-    }
-
-    /// Returns the key of a timed product, beginning with the name of a kernel.
-    pub(super) fn key(&self, kernel: &str) -> String {
-        let Extents { rows, columns, depth, parts } = self.extents();
-        let mut key = format!("{kernel} {rows} × {columns} × {depth}");
-        // Writing to a string cannot fail.
-        _ = match self.params {
-            Params::Recurrent(..) => write!(key, ", {parts} steps"),
-            _ if parts > 1 => write!(key, " in {parts} parts"),
-            _ => Ok(()),
-        };
-        if let Params::Conv2d(p) = self.params {
-            _ = match (p.window_height, p.window_width) {
-                (height, width) if height == width => write!(key, ", {width}² stride {}", p.stride),
-                (height, width) => write!(key, ", {height} × {width} stride {}", p.stride),
-            };
-        }
-        key
     }
 
     /// Returns the number of elements of each storage buffer, in binding order. An element has at most four bytes.
@@ -101,7 +97,15 @@ impl Product {
                 let weights = volume(&[p.window_height, p.window_width, p.input_channels, p.output_channels]);
                 layer(x, weights, p.output_channels, dy, p.part_stride)
             }
-            Params::Recurrent(cell, p) => recurrent_elements(self.pass, cell, &p),
+            Params::Recurrent(cell, p) => {
+                let y = volume(&[p.sequences, p.stored_units]);
+                let states = volume(&[p.sequences, p.steps, p.stored_units]);
+                let gates = u64::from(cell.gates()) * states;
+                let weights = volume(&[cell.gates(), p.stored_units, p.stored_units]);
+                let bias = volume(&[cell.gates(), p.stored_units]);
+                let own = if cell == Cell::Lstm { states } else { gates };
+                recurrent_bindings(cell, self.pass, [weights, bias, gates, own, states, y, y])
+            }
         }
     }
 }
@@ -114,51 +118,6 @@ impl Params {
             Self::Recurrent(_, params) => bytemuck::bytes_of(params),
         }
     }
-}
-
-fn dense_extents(pass: Pass, p: &Dense) -> Extents {
-    match pass {
-        Pass::Forward => Extents { rows: p.rows, columns: p.outputs, depth: p.inputs, parts: 1 },
-        Pass::InputGradient => Extents { rows: p.rows, columns: p.inputs, depth: p.outputs, parts: 1 },
-        Pass::WeightGradient => Extents {
-            rows: p.inputs,
-            columns: p.outputs,
-            depth: p.rows_per_part,
-            parts: p.rows.div_ceil(p.rows_per_part),
-        },
-    }
-}
-
-fn conv2d_extents(pass: Pass, p: &Conv2d) -> Extents {
-    let taps = p.window_height * p.window_width;
-    let output_pixels = p.rows * p.output_height * p.output_width;
-    match pass {
-        Pass::Forward => {
-            Extents { rows: output_pixels, columns: p.output_channels, depth: taps * p.input_channels, parts: 1 }
-        }
-        Pass::InputGradient => Extents {
-            rows: p.rows * p.input_height * p.input_width,
-            columns: p.input_channels,
-            depth: taps * p.output_channels,
-            parts: 1,
-        },
-        Pass::WeightGradient => Extents {
-            rows: taps * p.input_channels,
-            columns: p.output_channels,
-            depth: p.pixels_per_part,
-            parts: output_pixels.div_ceil(p.pixels_per_part),
-        },
-    }
-}
-
-fn recurrent_elements(pass: Pass, cell: Cell, p: &Recurrent) -> Vec<u64> {
-    let y = volume(&[p.sequences, p.stored_units]);
-    let states = volume(&[p.sequences, p.steps, p.stored_units]);
-    let gates = u64::from(cell.gates()) * states;
-    let weights = volume(&[cell.gates(), p.stored_units, p.stored_units]);
-    let bias = volume(&[cell.gates(), p.stored_units]);
-    let own = if cell == Cell::Lstm { states } else { gates };
-    recurrent_bindings(cell, pass, [weights, bias, gates, own, states, y, y])
 }
 
 /// Returns the buffers of a recurrent kernel in binding order, given all that a cell may have: recurrent weights,

@@ -6,6 +6,7 @@ use shaders::params::Step;
 
 use super::products::{Params, Product};
 use super::variants::Variant;
+use crate::data::{DataSet, Split};
 use crate::trainer::EvaluationSet;
 
 /// Index of the buffer with the step table.
@@ -38,7 +39,6 @@ pub(crate) enum BufferContents {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JobPart {
-    /// Initial values of all tensors, in the plan's layout.
     Weights,
     /// Like `Weights`, rounded to the precision that products read.
     RoundedWeights,
@@ -57,6 +57,15 @@ pub(crate) enum JobPart {
 pub(crate) enum Half {
     Training,
     Test,
+}
+
+impl Half {
+    pub(super) fn of(self, data: &DataSet) -> &Split {
+        match self {
+            Self::Training => &data.train,
+            Self::Test => &data.test,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

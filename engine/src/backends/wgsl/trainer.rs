@@ -6,7 +6,6 @@ use results::{StateBytes, weights_bytes};
 use shaders::Stored;
 use shaders::params::Step;
 
-use super::choices::Choices;
 use super::contents::Contents;
 use super::device::GpuDevice;
 use super::device::buffer::Buffers;
@@ -15,6 +14,7 @@ use super::layout::arena_of;
 use super::pace::Pace;
 use super::plan::{Plan, RESULT_SLOTS, TrainingSetup};
 use super::recording::{BufferRange, JobPart, Recording};
+use super::tuning::Choices;
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};

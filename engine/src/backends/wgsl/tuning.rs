@@ -1,12 +1,16 @@
 //! Choice of the fastest kernel variant for each product on a device, by a rule or by short timings.
 
-use super::choices::{Choices, TunedKernel, key};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
 use super::device::GpuDevice;
 use super::device::buffer::Buffers;
 use super::device::executor::{Executor, Timestamps};
-use super::products::Product;
+use super::products::{Extents, Params, Product};
 use super::recording::{Builder, Recording};
-use super::variants::Variant;
+use super::variants::{Abilities, Variant};
 use crate::clock::Clock;
 use crate::error::Result;
 
@@ -22,7 +26,48 @@ const MAX_RATIO: f64 = 0.95;
 /// Maximum total size of the scratch buffers of a timed product.
 const MAX_SCRATCH_BYTES: u64 = 512 << 20;
 
+#[derive(Debug, Default)]
+pub(super) struct Choices {
+    pub(super) abilities: Abilities,
+    by_product: BTreeMap<String, TunedKernel>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct TunedKernel {
+    kernel: String,
+    /// Time relative to the default's.
+    ratio: f64,
+}
+
 impl Choices {
+    pub(super) fn new(abilities: Abilities) -> Self {
+        Self { abilities, by_product: BTreeMap::new() }
+    }
+
+    /// Parses choices written by [`Choices::text`]. Returns none if the text is invalid.
+    pub(super) fn recalled(abilities: Abilities, text: &str) -> Self {
+        Self { abilities, by_product: serde_json::from_str(text).unwrap_or_default() }
+    }
+
+    pub(super) fn text(&self) -> String {
+        serde_json::to_string(&self.by_product).expect("words and finite numbers are always JSON")
+    }
+
+    /// Returns the variant for `product`: the fastest if it was timed, otherwise the usual one.
+    pub(super) fn pick(&self, product: &Product) -> Variant {
+        let timed = self.by_product.get(&key(product));
+        let chosen =
+            timed.and_then(|choice| product.candidates(self.abilities).find(|variant| variant.kernel == choice.kernel));
+        chosen.unwrap_or_else(|| product.usual_variant(self.abilities))
+    }
+
+    /// Describes a product and its kernel for the record, with its relative time if kernels were timed.
+    pub(super) fn describe(&self, product: &Product) -> String {
+        let kernel = self.pick(product).kernel;
+        let ratio = self.by_product.get(&key(product)).map(|choice| format!(" ({:.2})", choice.ratio));
+        format!("{}: {kernel}{}", key(product), ratio.unwrap_or_default())
+    }
+
     /// Times the variants of all `products` that were not timed before, and returns the number of those products.
     /// Nothing is timed on an emulated GPU, where the rule is as good and timing slow, or on a device with a high
     /// latency and no timestamps, where all variants would seem equally slow.
@@ -43,6 +88,25 @@ impl Choices {
         }
         Ok(self.by_product.len() - known)
     }
+}
+
+/// Returns the key of a product. Products with different keys are timed separately.
+fn key(product: &Product) -> String {
+    let Extents { rows, columns, depth, parts } = product.extents();
+    let mut key = format!("{} {rows} × {columns} × {depth}", product.variants()[0].kernel);
+    // Writing to a string cannot fail.
+    _ = match product.params {
+        Params::Recurrent(..) => write!(key, ", {parts} steps"),
+        _ if parts > 1 => write!(key, " in {parts} parts"),
+        _ => Ok(()),
+    };
+    if let Params::Conv2d(p) = product.params {
+        _ = match (p.window_height, p.window_width) {
+            (height, width) if height == width => write!(key, ", {width}² stride {}", p.stride),
+            (height, width) => write!(key, ", {height} × {width} stride {}", p.stride),
+        };
+    }
+    key
 }
 
 async fn fastest(device: &GpuDevice, clock: &dyn Clock, product: &Product) -> Result<TunedKernel> {
@@ -81,8 +145,7 @@ fn choose(seconds: &[(Variant, f64)]) -> TunedKernel {
     choice
 }
 
-/// Returns the seconds of one launch: the best of a few trials, by the device's own clock if it has one. `executor`
-/// repeats the launch.
+/// Returns the seconds of a launch, which `executor` repeats: the best trial, by the device's own clock if it has one.
 async fn time(device: &GpuDevice, clock: &dyn Clock, executor: impl AsyncFn(usize) -> Result<Executor>) -> Result<f64> {
     let timestamps = Timestamps::new(device).await?;
     let mut launches = 1;
@@ -114,10 +177,7 @@ async fn time(device: &GpuDevice, clock: &dyn Clock, executor: impl AsyncFn(usiz
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::super::products::{Pass, dense};
-    use super::super::variants::Abilities;
     use super::super::workload_tests::{TickingClock, any_device};
     use super::*;
     use results::Feature;

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use results::{Compared, Disagreement, Feature, Precision};
 use shaders::Matrices;
 
-use super::choices::Choices;
 use super::device::GpuDevice;
 use super::plan::{Plan, TrainingSetup};
+use super::tuning::Choices;
 use super::{NAME, WgslBackend};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, Opening, open_with};
@@ -175,7 +175,6 @@ fn compare_with_reference(gpus: &[WgslBackend], job: fn(&Workload) -> TrainingJo
     }
 }
 
-/// Workloads with different kinds of layers.
 const OF_DIFFERENT_LAYERS: [&str; 5] =
     ["keras-mnist-mlp", "keras-mnist-cnn", "keras-mnist-hrnn", "caffe-cifar10", "transformer-cifar10"];
 
@@ -352,9 +351,9 @@ fn every_omitted_launch_is_caught() {
     let mut missed = Vec::new();
     for judged in workloads().map(Judged::new) {
         for backend in &backends {
-            // In f16 the rounding of three samples behind fifty narrow normalizations is larger (0.398 of the gradients)
-            // than the check allows (0.3), which compares four samples of the network in its full width. Others have the
-            // same kernels.
+            // In f16 the rounding of three samples behind fifty narrow normalizations is larger (0.398 of the
+            // gradients) than the check allows (0.3), which compares four samples of the network in its full width.
+            // Others have the same kernels.
             if backend.precision() == Precision::F32 || judged.workload.name != "inception-v3-synthetic" {
                 missed.extend(missed_omissions(backend, &judged));
             }

@@ -39,7 +39,6 @@ pub struct Details {
     pub limits: Limits,
 }
 
-/// System identity of an adapter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// PCI vendor number, or a larger number for an adapter that is not a PCI device; 0 if the platform reports none.
@@ -55,7 +54,6 @@ pub struct Limits {
     pub buffer_bytes: u64,
     /// Largest part of a buffer that a kernel can bind, in bytes.
     pub binding_bytes: u64,
-    /// Maximum number of storage buffers per kernel.
     pub storage_buffers: u32,
     pub workgroup_invocations: u32,
     pub workgroup_memory_bytes: u32,

@@ -53,8 +53,7 @@ pub(super) fn layout_entry(
 pub(crate) struct DataSets(RefCell<Vec<(Weak<DataSet>, JobPart, wgpu::Buffer)>>);
 
 impl DataSets {
-    /// Returns the buffer with a part of `data`, creating it with `make` if necessary. Releases the buffers of other
-    /// data sets, which trainers may keep alive.
+    /// Returns the buffer with a part of `data`, created with `make` if necessary. Releases those of other data sets.
     pub(crate) fn get(
         &self,
         data: &Arc<DataSet>,

@@ -144,19 +144,15 @@ impl Pipelines {
                 continue;
             }
             let compiled = device.watched(|| compile(device, dispatch, &self.step_layout)).await;
-            let compiled = compiled.map_err(|error| name_kernel(&key, error))?;
+            let compiled = compiled.map_err(|mut error| {
+                if let EngineError::DeviceRefused { message } | EngineError::OutOfMemory { message } = &mut error {
+                    *message = format!("kernel {}: {message}", key.trim());
+                }
+                error
+            })?;
             self.by_key.borrow_mut().insert(key, compiled);
         }
         Ok(())
-    }
-}
-
-fn name_kernel(key: &str, error: EngineError) -> EngineError {
-    let named = |message: String| format!("kernel {}: {message}", key.trim());
-    match error {
-        EngineError::DeviceRefused { message } => EngineError::DeviceRefused { message: named(message) },
-        EngineError::OutOfMemory { message } => EngineError::OutOfMemory { message: named(message) },
-        other => other,
     }
 }
 

@@ -81,8 +81,8 @@ pub(crate) struct Counts {
 }
 
 impl GpuDevice {
-    /// Opens the adapter that matches `choice` for kernels of this precision, with these matrices instead of the adapter's
-    /// matrix units, and ignoring the features in `without`.
+    /// Opens the adapter that matches `choice` for kernels of this precision, ignoring the features in `without`.
+    /// `matrices` replaces the adapter's matrix units.
     pub(crate) async fn open(
         choice: &AdapterChoice,
         precision: Precision,

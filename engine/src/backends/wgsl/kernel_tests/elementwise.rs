@@ -199,18 +199,16 @@ fn pools() -> impl Strategy<Value = Pool> {
     })
 }
 
-fn inputs(params: &Pool) -> u32 {
-    params.rows * params.input_height * params.input_width * params.channels
-}
-
-fn outputs(params: &Pool) -> u32 {
-    params.rows * params.output_height * params.output_width * params.channels
+/// Returns the numbers of elements of the input and of the output.
+fn elements(params: &Pool) -> [u32; 2] {
+    let Pool { input_height, input_width, output_height, output_width, .. } = *params;
+    [input_height * input_width, output_height * output_width].map(|pixels| params.rows * pixels * params.channels)
 }
 
 #[test]
 fn max_pools_equal_their_twins() {
     on_shapes(pools(), |device, params| {
-        let (inputs, outputs, step) = (inputs(&params), outputs(&params), step(params.rows));
+        let ([inputs, outputs], step) = (elements(&params), step(params.rows));
         // Few distinct values, so that ties occur.
         let x: Vec<f32> = numbers(inputs, 1).iter().map(|v| (v * 3.0).round()).collect();
         let (y, mut taps) = (numbers(outputs, 2), vec![0u32; outputs as usize]);
@@ -232,7 +230,7 @@ fn max_pools_equal_their_twins() {
 #[test]
 fn average_pools_equal_their_twins() {
     on_shapes(pools(), |device, params| {
-        let (inputs, outputs, step) = (inputs(&params), outputs(&params), step(params.rows));
+        let ([inputs, outputs], step) = (elements(&params), step(params.rows));
         let (x, y) = (numbers(inputs, 1), vec![0.0; outputs as usize]);
         let case = Case::new([&x], [&y], |[x], [y]| twin::average_pool_forward(&params, &step, x, y));
         case.check(device, "average_pool_forward", (&params, &step), outputs / 4, 1e-6);

@@ -33,7 +33,6 @@ use super::workload_tests::any_device;
 use crate::backends::AdapterChoice;
 use crate::testing::{has_everything, skipped};
 
-/// Number of random shapes per kernel.
 const CASES: u32 = 24;
 
 /// Relative rounding error of f16: half a unit of its last (eleventh) bit.
@@ -80,7 +79,6 @@ fn open() -> Option<(Rc<GpuDevice>, Option<Rc<GpuDevice>>)> {
     })
 }
 
-/// Selects which kernels of a product a test launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Variants {
     /// The default variant, and the one that the heuristic chooses for the product and device.
@@ -230,7 +228,6 @@ impl Case {
         Self { buffers, expected: expected.into() }
     }
 
-    /// Launches a kernel and returns the buffers that it writes.
     fn launch<P: Pod>(
         &self,
         device: &GpuDevice,

@@ -86,8 +86,7 @@ fn check_dense(which: Variants, pass: Pass) {
         Pass::InputGradient => [((170, 19, 256), 1), ((170, 45, 5), 1)],
         Pass::WeightGradient => [((750, 45, 19), 1), ((20, 45, 40), 1)],
     };
-    // Rows, then inputs and outputs in units of four, and the number of an activation: odd sizes, partial tiles and single
-    // rows.
+    // Odd sizes, partial tiles and single rows: rows, inputs and outputs in units of four, and an activation.
     let shapes = ((1u32..80, 1u32..20, 1u32..20), 0..ACTIVATIONS.len());
     check_shapes(which, shapes, others, |((rows, inputs, outputs), kind)| {
         let (inputs, outputs) = (4 * inputs, 4 * outputs);

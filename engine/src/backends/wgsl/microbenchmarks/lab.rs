@@ -53,7 +53,6 @@ impl Lab {
     }
 }
 
-/// Size of the value that is read back.
 const READ_BYTES: u64 = 4;
 
 pub(super) struct Bench {
@@ -122,7 +121,7 @@ impl Bench {
     }
 
     pub(super) async fn timing(&mut self) -> Result<KernelTiming> {
-        let timing = self.timing_with_gauge(f64::INFINITY, &mut None, &mut Unobserved).await?;
+        let timing = self.timing_with_gauge(f64::INFINITY, &mut None, &mut ()).await?;
         Ok(timing.expect("an unobserved measurement is never canceled"))
     }
 
@@ -174,9 +173,7 @@ impl Repeatable for &mut Bench {
     }
 }
 
-struct Unobserved;
-
-impl Observer<Event> for Unobserved {
+impl Observer<Event> for () {
     fn event(&mut self, _event: &Event) {}
 }
 

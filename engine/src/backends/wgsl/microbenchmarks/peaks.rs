@@ -210,7 +210,6 @@ impl Trials {
 /// Fastest kernel of fused multiply-adds, ready to be timed at any moment.
 pub struct Gauge {
     bench: Bench,
-    /// Operations per repetition.
     flops: f64,
     repetitions: u32,
     /// Copying of an array, and the bytes read and written per repetition.

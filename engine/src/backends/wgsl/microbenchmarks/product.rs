@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use results::kernels::{Difference, Entry, KernelFigures, KernelOutcome, KernelSuite, Pass};
 use shaders::reference::pcg4d::uniform;
 
-use super::super::choices::Choices;
 use super::super::plan::products::sum_of_parts;
 use super::super::products::Product;
 use super::super::recording::BufferRange;
+use super::super::tuning::Choices;
 use super::super::variants::Variant;
 use super::lab::{Lab, MIN_WINDOWS, Work};
 use crate::error::{EngineError, Result};

@@ -4,7 +4,6 @@ use async_recursion::async_recursion;
 use results::{Adapter, Precision};
 use serde::Serialize;
 
-use super::super::choices::Choices;
 use super::super::contents::Contents;
 use super::super::device::GpuDevice;
 use super::super::device::buffer::Buffers;
@@ -12,6 +11,7 @@ use super::super::device::executor::Executor;
 use super::super::plan::{Plan, TrainingSetup};
 use super::super::products::Product;
 use super::super::recording::{Dispatch, Recording, STEPS, step_rows};
+use super::super::tuning::Choices;
 use crate::backends::adapter::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::Result;

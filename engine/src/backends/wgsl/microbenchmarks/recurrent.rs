@@ -53,8 +53,8 @@ impl RecurrentLayer {
         self.cell.gates() * self.params.stored_units
     }
 
-    /// Returns weights, recurrent bias, gates, a GRU's products or an LSTM's cells, hidden states, and the gradient of the
-    /// last hidden state. A backward pass starts from random states.
+    /// Returns weights, recurrent bias, gates, a GRU's products or an LSTM's cells, hidden states, and the gradient of
+    /// the last hidden state. A backward pass starts from random states.
     fn matrices(&self, pass: Pass) -> [Operand; 6] {
         let (columns, units) = (self.gate_columns(), self.params.stored_units);
         let of_steps = |stream, columns| Operand::full(stream, self.params.sequences * self.params.steps, columns);

@@ -4,8 +4,8 @@ use std::num::NonZero;
 use results::{Departure, Precision};
 
 use super::super::NAME;
-use super::super::choices::Choices;
 use super::super::plan::Plan;
+use super::super::tuning::Choices;
 use super::super::workload_tests::{Judged, narrow_job};
 use super::*;
 use crate::backends::open_with;

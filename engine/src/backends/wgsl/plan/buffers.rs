@@ -88,13 +88,6 @@ impl Arenas {
             builder.dispatch("round_weights", &params, &bindings, u64::from(self.elements / 4));
         }
     }
-
-    /// Rounds the averages before a test. Trained weights were already rounded in training.
-    pub(super) fn round_tested_weights(&self, results: BufferRange, builder: &mut Builder) {
-        if self.read != self.weights {
-            self.round_weights(results, builder);
-        }
-    }
 }
 
 /// Upper bound of a logit's largest gradient in f16, which is scaled to between half of this and this. It is the middle
@@ -207,10 +200,8 @@ impl SplitBuffers {
         largest_binding: u64,
         builder: &mut Builder,
     ) -> Self {
-        let (name, split) = match half {
-            Half::Training => ("training images", &job.data.train),
-            Half::Test => ("test images", &job.data.test),
-        };
+        let name = if half == Half::Training { "training images" } else { "test images" };
+        let split = half.of(&job.data);
         let in_file = split.samples();
         let sample_bytes = features(split).1;
         let whole = builder.part(name, sample_bytes as u64 * u64::from(in_file), JobPart::Images(half));

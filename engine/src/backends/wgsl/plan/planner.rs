@@ -5,9 +5,9 @@ use results::InputMode;
 use shaders::Stored;
 use shaders::params::{Epilogue, MAX_HEAD_SIZE, StepResult};
 
-use super::super::choices::Choices;
 use super::super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::super::recording::{BufferRange, Builder};
+use super::super::tuning::Choices;
 use super::buffers::{Arenas, BatchInput, gradient_scale};
 use crate::backends::sharing::most_rows;
 use crate::error::Result;
@@ -95,7 +95,14 @@ impl<'a> Planner<'a> {
         let tensors = tensor_layouts(&job.model, &stages)?;
         let mut builder = Builder::new(STEP_ROWS);
         let batch = most_rows(job.batches.batch_size, setup.devices);
-        let most = u32::try_from(largest_binding / max_bytes_per_sample(&stages)).unwrap_or(u32::MAX);
+        let features = stages.values.iter().map(|value| value.stored_features(CHANNEL_ALIGNMENT));
+        let gates = stages.stages.iter().map(|stage| {
+            let StageKind::Recurrent(cell) = stage.kind else { return 0 };
+            let params = stages.sized(stage, 1, CHANNEL_ALIGNMENT).recurrent(cell);
+            cell.gates() * params.sequences * params.steps * params.stored_units
+        });
+        let bytes_per_sample = 4 * u64::from(features.chain(gates).max().unwrap_or(1));
+        let most = u32::try_from(largest_binding / bytes_per_sample).unwrap_or(u32::MAX);
         let test_rows = batch.max(MIN_TEST_ROWS.min(job.data.test.samples()).min(most));
         let results = builder.zeros("results", u64::from(RESULT_SLOTS) * size_of::<StepResult>() as u64);
         let arenas = Arenas::new(job, &tensors, &stages, stored, &mut builder);
@@ -209,17 +216,6 @@ impl<'a> Planner<'a> {
     pub(super) fn bias(&self, stage: &Stage, bias: bool) -> BufferRange {
         if bias { self.weight(stage, 1) } else { self.arenas.zeros }
     }
-}
-
-/// Returns the largest number of bytes per sample in any buffer.
-fn max_bytes_per_sample(stages: &Stages) -> u64 {
-    let values = stages.values.iter().map(|value| value.stored_features(CHANNEL_ALIGNMENT));
-    let gates = stages.stages.iter().map(|stage| {
-        let StageKind::Recurrent(cell) = stage.kind else { return 0 };
-        let params = stages.sized(stage, 1, CHANNEL_ALIGNMENT).recurrent(cell);
-        cell.gates() * params.sequences * params.steps * params.stored_units
-    });
-    4 * u64::from(values.chain(gates).max().unwrap_or(1))
 }
 
 fn check_limits(model: &Model, stages: &Stages, stored: Stored) -> Result<(), ModelError> {

@@ -74,8 +74,8 @@ impl Planner<'_> {
 /// Divides the gradient arena of these launches into parts, in order of completion, each with the number of launches
 /// after which it is complete. Each part begins with a tensor, and together they cover the arena.
 ///
-/// The backward pass begins with the last layers, which are the end of the arena. Li et al., "PyTorch Distributed: Experiences
-/// on Accelerating Data Parallel Training" (VLDB 13, 2020) gather gradients into buckets in the same order.
+/// The backward pass begins with the last layers, which are the end of the arena. Li et al., "PyTorch Distributed:
+/// Experiences on Accelerating Data Parallel Training" (VLDB 13, 2020) gather gradients into buckets in the same order.
 fn gradient_parts(
     tensors: &[TensorLayout],
     gradients: BufferRange,

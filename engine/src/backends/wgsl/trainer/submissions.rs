@@ -198,13 +198,12 @@ impl WgslTrainer {
     }
 }
 
-/// Batches of the next steps, gathered on the host in the device's layout, and their cost. They contain the same samples,
-/// in the same order, that the device would select.
+/// Batches of the next steps, gathered on the host in the device's layout, and their cost. They contain the same
+/// samples, in the same order, that the device would select.
 ///
-/// The batches of a submission are gathered and written together. WebGPU executes writes and submissions in order: a write
-/// overwrites batches after the steps that read them. So one buffer for batches on the device is enough for any number of
-/// submitted steps, and gathering and handing over can overlap with computing, but not the copy into the device's memory, which
-/// comes between two submissions.
+/// WebGPU executes writes and submissions in order: a write overwrites batches after the steps that read them. So one
+/// buffer for batches on the device is enough. Gathering and handing over can overlap with computing, but not the copy
+/// into the device's memory, which comes between two submissions.
 pub(super) struct Streaming {
     mode: InputMode,
     place: Streamed,

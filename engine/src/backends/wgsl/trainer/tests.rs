@@ -58,7 +58,6 @@ fn build_with(
     pollster::block_on(WgslTrainer::new(Rc::clone(device), clock, choices, job, setup))
 }
 
-/// Compares the bytes that are allocated for a job with those that were predicted.
 fn check_predicted_bytes(device: &Rc<GpuDevice>, name: &str, job: &TrainingJob, setup: TrainingSetup) {
     let mut choices = Choices::new(device.abilities);
     let build = |choices: &mut Choices| build_with(device, Rc::new(Standstill), choices, job, setup).unwrap();
@@ -354,7 +353,6 @@ fn a_run_with_streamed_input_is_reported_as_not_standard() {
         let backend = |input| backend_on(device).with_input(input);
         let record = run(&narrow_request(&["keras-mnist-mlp"]), &backend(InputMode::Prefetch)).unwrap();
         let brought = record.workloads[0].input.unwrap();
-        // Two steps.
         assert_eq!((record.input_mode(), brought.batches), (InputMode::Prefetch, 2));
         let streamed = Departure::Input { mode: InputMode::Prefetch };
         assert!(record.departures.contains(&streamed), "{:?}", record.departures);
