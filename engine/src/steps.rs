@@ -138,10 +138,8 @@ impl<'a> StepsRun<'a> {
             let (number, count) = (self.number, self.count);
             let what = format!("{}, batches of {batch_size}", workload.name);
             self.observer.event(&Event::Started { what, number, count });
-            let job = match data.load(workload.data_set_definition()).await {
-                Ok(data) => job(workload, batch_size, request.seed, data),
-                Err(error) => Err(error.into()),
-            };
+            let loaded = data.load(workload.data_set_definition()).await.map_err(EngineError::from);
+            let job = loaded.and_then(|data| job(workload, batch_size, request.seed, data));
             let size = match job {
                 Err(error) => {
                     let refused = |of: &Entrant| EntrantSteps { backend: of.name(), outcome: refused(&error) };
@@ -173,10 +171,8 @@ impl<'a> StepsRun<'a> {
                 continue;
             }
             self.observer.event(&Event::Phase { who: entrant.name(), phase: Phase::Checking });
-            barred.push(match check::against_reference(workload, job, backend).await {
-                Ok(found) => found.disagreement().map(StepsOutcome::Wrong),
-                Err(error) => Some(refused(&error)),
-            });
+            let wrong = check::against_reference(workload, job, backend).await.map(|found| found.disagreement());
+            barred.push(wrong.map_or_else(|error| Some(refused(&error)), |wrong| wrong.map(StepsOutcome::Wrong)));
         }
         barred
     }
@@ -268,10 +264,8 @@ impl<'a> StepsRun<'a> {
                 continue;
             };
             let predicted = |job| entrant.backend.predicted_bytes(job).ok().flatten();
-            let both_fit = match (self.request.budget_bytes, predicted(small), predicted(large)) {
-                (Some(budget), Some(small), Some(large)) => small.saturating_add(large) <= budget,
-                _ => true,
-            };
+            let both_bytes = predicted(small).zip(predicted(large)).map(|(small, large)| small.saturating_add(large));
+            let both_fit = both_bytes.zip(self.request.budget_bytes).is_none_or(|(bytes, budget)| bytes <= budget);
             if self.observer.cancelled() || entrant.most_steps.is_some() || !both_fit {
                 continue;
             }

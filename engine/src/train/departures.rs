@@ -19,7 +19,8 @@ pub fn departures(record: &RunRecord, suite: &SuiteDefinition) -> Vec<Departure>
         found.push(Departure::OtherNetworks);
     }
     found.extend(record.workloads.iter().filter_map(|of| {
-        let digest = digest(of.network.as_ref()?);
+        // Distinguishes networks of the same name.
+        let digest = results::hex(&Sha256::digest(of.network.as_ref()?.to_string())[..4]);
         Some(Departure::NetworkFile { workload: of.workload.clone(), digest })
     }));
     found.extend(spec.batch_size.map(|size| Departure::BatchSize { size }));
@@ -54,9 +55,4 @@ pub fn departures(record: &RunRecord, suite: &SuiteDefinition) -> Vec<Departure>
     let mode = record.input_mode();
     found.extend((mode != InputMode::Resident).then_some(Departure::Input { mode }));
     found
-}
-
-/// Returns a short hash that distinguishes networks of the same name in records.
-fn digest(network: &serde_json::Value) -> String {
-    Sha256::digest(network.to_string()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use results::Beacon;
@@ -8,28 +7,29 @@ use shaders::reference::pcg4d::pcg4d;
 /// dropout and augmentation. Without segments, the run's seed determines everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segments {
-    /// Seed of each segment, by its first step (zero-based).
-    seeds: BTreeMap<u64, u32>,
+    /// First step (zero-based) and seed of each segment, in order.
+    starts: Vec<(u64, u32)>,
 }
 
 impl Segments {
     /// Begins a segment at `first_step`, which must follow the first step of the previous segment.
     pub fn begin(&mut self, first_step: u64, seed: u32) {
-        debug_assert!(self.seeds.keys().last().is_none_or(|&last| last < first_step), "segments have steps");
-        self.seeds.insert(first_step, seed);
+        debug_assert!(self.starts.last().is_none_or(|&(last, _)| last < first_step), "segments have steps");
+        self.starts.push((first_step, seed));
     }
 
     pub(crate) fn seed_at(&self, step: u64) -> Option<u32> {
-        self.seeds.range(..=step).next_back().map(|(_, &seed)| seed)
+        let after = self.starts.partition_point(|&(first_step, _)| first_step <= step);
+        after.checked_sub(1).map(|place| self.starts[place].1)
     }
 
     pub(crate) fn begins_at(&self, step: u64) -> bool {
-        self.seeds.contains_key(&step)
+        self.starts.binary_search_by_key(&step, |&(first_step, _)| first_step).is_ok()
     }
 
     /// Returns the first steps of the segments that begin within `steps`, in order.
     pub(crate) fn beginning_in(&self, steps: Range<u64>) -> impl Iterator<Item = u64> {
-        self.seeds.range(steps).map(|(&first_step, _)| first_step)
+        self.starts.iter().map(|&(first_step, _)| first_step).filter(move |first_step| steps.contains(first_step))
     }
 }
 

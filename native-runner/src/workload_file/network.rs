@@ -101,17 +101,24 @@ impl<'f> NetworkBuilder<'f> {
 
     /// Sets the activation of the previous layer, which backends compute together with it.
     fn activate(&mut self, place: Place<'_>, name: &str, of: Option<usize>, new: Activation) -> Result<(), Mistake> {
-        match of.and_then(|node| activation_of(&mut self.model.nodes[node].layer)) {
-            Some(own) if *own == Activation::Identity => {
-                *own = new;
-                Ok(())
-            }
-            Some(_) => place.refuse(format!("the layer before `{name}` already has an activation")),
-            None => place.refuse(format!(
+        let Some(
+            Node::Conv2d { activation, .. }
+            | Node::Dense { activation, .. }
+            | Node::Pool { activation, .. }
+            | Node::Add { activation }
+            | Node::BatchNorm { activation, .. },
+        ) = of.map(|node| &mut self.model.nodes[node].layer)
+        else {
+            return place.refuse(format!(
                 "`{name}` must directly follow the layer that it activates: dense, conv2d, max_pool, average_pool, \
                  batch_norm or add"
-            )),
+            ));
+        };
+        if *activation != Activation::Identity {
+            return place.refuse(format!("the layer before `{name}` already has an activation"));
         }
+        *activation = new;
+        Ok(())
     }
 
     /// Adds a layer as a node of the model. `place` is the position of its options.
@@ -258,17 +265,6 @@ impl<'f> NetworkBuilder<'f> {
                 "the last layer must be `dense` with {classes} units, one for each class of {set}, or `word_scores`"
             )),
         }
-    }
-}
-
-fn activation_of(layer: &mut Node) -> Option<&mut Activation> {
-    match layer {
-        Node::Conv2d { activation, .. }
-        | Node::Dense { activation, .. }
-        | Node::Pool { activation, .. }
-        | Node::Add { activation }
-        | Node::BatchNorm { activation, .. } => Some(activation),
-        _ => None,
     }
 }
 
