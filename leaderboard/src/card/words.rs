@@ -120,25 +120,23 @@ impl ShownDevice {
         let name = plain(&identity.label);
         let software = record.device.adapter.software.then(|| "A software adapter: shown, never ranked".to_owned());
         let reported = &identity.reported;
-        match (&reported.name, claimed) {
+        let (lead, beside) = match (&reported.name, claimed) {
             (Some(named), Some(claimed)) if claimed != name && claimed != named.text => {
-                let beside = format!("Its owner calls it “{claimed}”");
-                Self { lead: None, name, beside: software.or(Some(beside)) }
+                (None, Some(format!("Its owner calls it “{claimed}”")))
             }
             (None, Some(claimed)) if identity.contradiction.is_some() => {
-                let beside = format!("Its owner calls it “{claimed}”, which contradicts the browser");
-                Self { lead: None, name, beside: software.or(Some(beside)) }
+                (None, Some(format!("Its owner calls it “{claimed}”, which contradicts the browser")))
             }
             (None, Some(_)) => {
                 let vendor = reported.vendor.map(|vendor| vendor.name().to_owned());
                 let architecture = Some(plain(&reported.architecture)).filter(|_| !reported.architecture.is_empty());
                 let told: Vec<String> = vendor.into_iter().chain(architecture).collect();
                 let told = if told.is_empty() { "nothing".to_owned() } else { told.join(", ") };
-                let beside = format!("Reported by the browser: {told}");
-                Self { lead: Some("Said to be"), name, beside: software.or(Some(beside)) }
+                (Some("Said to be"), Some(format!("Reported by the browser: {told}")))
             }
-            _ => Self { lead: None, name, beside: software },
-        }
+            _ => (None, None),
+        };
+        Self { lead, name, beside: software.or(beside) }
     }
 }
 

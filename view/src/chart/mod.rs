@@ -74,7 +74,7 @@ pub struct Strand {
     /// Name such as `seed 1`; may be empty.
     pub name: String,
     pub points: Vec<Point>,
-    /// Address that the marks link to. The link is called like the strand.
+    /// Address of a link around the marks, labeled with the name.
     pub link: Option<String>,
 }
 

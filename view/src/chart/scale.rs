@@ -157,7 +157,7 @@ impl Scale {
     }
 }
 
-/// Returns these multiples of every so many powers of ten around two values.
+/// Multiplies the powers of ten around two values by each factor; `every` is 2 for every second power.
 fn multiples(low: f64, high: f64, factors: &[f64], every: usize) -> Vec<f64> {
     #[expect(clippy::cast_possible_truncation, reason = "exponents of ten")]
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);

@@ -41,22 +41,6 @@ pub(crate) enum SetupField {
     Others,
 }
 
-impl SetupField {
-    pub(crate) const ALL: [Self; 11] = [
-        Self::Backend,
-        Self::Precision,
-        Self::Device,
-        Self::Threads,
-        Self::Devices,
-        Self::Input,
-        Self::Layout,
-        Self::BatchSize,
-        Self::LearningRate,
-        Self::Length,
-        Self::Others,
-    ];
-}
-
 fn device(record: &RunRecord) -> String {
     let adapter = &record.device.adapter;
     let name = record.device.claimed_name.as_ref().unwrap_or(&adapter.name);
@@ -83,37 +67,32 @@ fn is_told_elsewhere(departure: &Departure) -> bool {
     )
 }
 
-/// Returns the text of each field of a run.
-fn words(run: &MeasuredWorkload<'_>) -> [Option<String>; SetupField::ALL.len()] {
+/// Returns the text of each field of a run, in label order; absent if there is nothing to report.
+fn words(run: &MeasuredWorkload<'_>) -> Vec<(SetupField, Option<String>)> {
     let (record, settings) = (run.record, &run.workload.settings);
-    SetupField::ALL.map(|field| match field {
-        SetupField::Backend => Some(record.device.backend.clone()),
-        SetupField::Precision => Some(settings.precision.name().to_owned()),
-        SetupField::Device => Some(format!("on {}", device(record))),
-        SetupField::Threads => settings.threads.map(|count| text::counted(count as usize, "thread")),
-        SetupField::Devices => Some(text::counted(record.devices() as usize, "device")),
-        SetupField::Input => Some(format!("input {}", record.input_mode().text())),
-        SetupField::Layout => settings.layout.map(|layout| layout.name().to_uppercase()),
-        SetupField::BatchSize => Some(format!("batch {}", settings.batch_size)),
-        SetupField::LearningRate => Some(format!("rate {}", text::plain(settings.learning_rate))),
-        SetupField::Length => {
-            let length = record.requested.length;
-            Some(length.map_or_else(|| "the suite's length".to_owned(), |length| length.to_string()))
-        }
-        SetupField::Others => {
-            let others = record.departures.iter().filter(|of| !is_told_elsewhere(of));
-            let others: Vec<String> = others.map(ToString::to_string).collect();
-            (!others.is_empty()).then(|| others.join(", "))
-        }
-    })
+    let length = record.requested.length.map_or_else(|| "the suite's length".to_owned(), |length| length.to_string());
+    let others = record.departures.iter().filter(|of| !is_told_elsewhere(of));
+    let others: Vec<String> = others.map(ToString::to_string).collect();
+    vec![
+        (SetupField::Backend, Some(record.device.backend.clone())),
+        (SetupField::Precision, Some(settings.precision.name().to_owned())),
+        (SetupField::Device, Some(format!("on {}", device(record)))),
+        (SetupField::Threads, settings.threads.map(|count| text::counted(count as usize, "thread"))),
+        (SetupField::Devices, Some(text::counted(record.devices() as usize, "device"))),
+        (SetupField::Input, Some(format!("input {}", record.input_mode().text()))),
+        (SetupField::Layout, settings.layout.map(|layout| layout.name().to_uppercase())),
+        (SetupField::BatchSize, Some(format!("batch {}", settings.batch_size))),
+        (SetupField::LearningRate, Some(format!("rate {}", text::plain(settings.learning_rate)))),
+        (SetupField::Length, Some(length)),
+        (SetupField::Others, (!others.is_empty()).then(|| others.join(", "))),
+    ]
 }
 
 /// Runs that differ only in their seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Group<'a> {
     pub(crate) workload: &'a str,
-    /// Text of each [`SetupField`] for labels; absent if there is nothing to report.
-    words: [Option<String>; SetupField::ALL.len()],
+    words: Vec<(SetupField, Option<String>)>,
     /// All runs, completed or not, in input order; at least one.
     pub(crate) runs: Vec<MeasuredWorkload<'a>>,
 }
@@ -157,17 +136,20 @@ impl<'a> Group<'a> {
 
     /// Returns the text of a field, or `None` if there is nothing to report.
     pub(crate) fn words(&self, field: SetupField) -> Option<&str> {
-        self.words[field as usize].as_deref()
+        self.words.iter().find(|(known, _)| *known == field)?.1.as_deref()
     }
 
     pub(crate) fn joined(&self, fields: &[SetupField], separator: &str) -> String {
         fields.iter().filter_map(|field| self.words(*field)).collect::<Vec<_>>().join(separator)
     }
 
+    pub(crate) fn fields(&self) -> impl Iterator<Item = SetupField> {
+        self.words.iter().map(|(field, _)| *field)
+    }
+
     /// Returns the workload and the text of all except these fields.
-    fn key_but(&self, fields: &[SetupField]) -> (&'a str, Vec<Option<&str>>) {
-        let others = SetupField::ALL.into_iter().filter(|field| !fields.contains(field));
-        (self.workload, others.map(|field| self.words(field)).collect())
+    fn key_but(&self, fields: &[SetupField]) -> (&'a str, Vec<&(SetupField, Option<String>)>) {
+        (self.workload, self.words.iter().filter(|(field, _)| !fields.contains(field)).collect())
     }
 
     /// Returns true if both are equal except for these fields.
@@ -293,7 +275,7 @@ pub(crate) fn varying(groups: &[&Group<'_>]) -> Vec<SetupField> {
     let is_equal = |one: &Group<'_>, other: &Group<'_>, field| one.words(field) == other.words(field);
     let Some((first, rest)) = groups.split_first() else { return Vec::new() };
     let differs = |field: &SetupField| rest.iter().any(|group| !is_equal(group, first, *field));
-    let mut fields: Vec<SetupField> = SetupField::ALL.into_iter().filter(differs).collect();
+    let mut fields: Vec<SetupField> = first.fields().filter(differs).collect();
     if fields.contains(&SetupField::Backend) {
         // The device of a backend need not be named if there is only one.
         let follows = |field: SetupField| {

@@ -232,7 +232,7 @@ pub(crate) fn found(rule: &FindingRule, runs: impl IntoIterator<Item = MadeRun>)
 }
 
 pub(crate) fn found_in(rule: &FindingRule, input: &Input) -> Vec<Finding> {
-    rule.find(&GatheredRuns::of(input))
+    (rule.find)(&GatheredRuns::of(input))
 }
 
 /// Checks the kind of the first finding, and parts of its text.

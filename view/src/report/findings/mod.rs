@@ -34,19 +34,16 @@ pub(crate) const RULES: &[FindingRule] = &[
 ];
 
 pub(crate) fn all(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
-    RULES.iter().flat_map(|rule| rule.find(gathered)).collect()
+    let named = |rule: &FindingRule| {
+        (rule.find)(gathered).into_iter().map(|finding| Finding { rule: rule.title, ..finding }).collect::<Vec<_>>()
+    };
+    RULES.iter().flat_map(named).collect()
 }
 
 pub(crate) struct FindingRule {
     /// Title in the report, and heading in `method.md` of the basis of the decision.
     pub(crate) title: &'static str,
     pub(crate) find: fn(&GatheredRuns<'_>) -> Vec<Finding>,
-}
-
-impl FindingRule {
-    pub(crate) fn find(&self, gathered: &GatheredRuns<'_>) -> Vec<Finding> {
-        (self.find)(gathered).into_iter().map(|finding| Finding { rule: self.title, ..finding }).collect()
-    }
 }
 
 /// Returns the findings about the groups of each workload.

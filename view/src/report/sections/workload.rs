@@ -42,8 +42,7 @@ fn common(groups: &[&Group<'_>]) -> String {
         SetupField::Input => first.input() == InputMode::Resident,
         _ => false,
     };
-    let fields: Vec<SetupField> =
-        SetupField::ALL.into_iter().filter(|field| is_equal(field) && !is_default(field)).collect();
+    let fields: Vec<SetupField> = first.fields().filter(|field| is_equal(field) && !is_default(field)).collect();
     let whose = if groups.len() == 1 { "One group" } else { "All groups" };
     format!("{whose}: {}.", first.joined(&fields, " · "))
 }
