@@ -317,8 +317,7 @@ impl Benchmark {
     fn trained(self) -> Option<TrainedNetwork> {
         let is_asked = |finished: &FinishedRun| {
             let backend = PageBackend::named(&finished.record.device.backend);
-            let is_ours = backend.is_none_or(|backend| backend.maker() == Maker::Ours);
-            is_ours && !matches!(finished.kind, RunKind::Comparison { .. })
+            finished.is_shown() && backend.is_none_or(|backend| backend.maker() == Maker::Ours)
         };
         let is_asked = self.finished.with_untracked(|finished| finished.as_ref().is_some_and(is_asked));
         self.live.with_untracked(|live| live.best_network().filter(|_| is_asked).cloned())
