@@ -52,12 +52,8 @@ fn join_languages(name: &str, languages: &[BTreeMap<String, Text>]) -> Result<Ca
         let first = &texts.first().unwrap_or(text).arguments;
         if text.arguments != *first {
             let listed = |of: &BTreeSet<_>| of.iter().map(|name| format!("${name}")).collect::<Vec<_>>().join(", ");
-            return Err(format!(
-                "`{name}` has the arguments ({}) in {}, but ({}) in {language}",
-                listed(first),
-                LANGUAGES[0],
-                listed(&text.arguments)
-            ));
+            let (first, own) = (listed(first), listed(&text.arguments));
+            return Err(format!("`{name}` has the arguments ({first}) in {}, but ({own}) in {language}", LANGUAGES[0]));
         }
         texts.push(text.clone());
     }

@@ -14,7 +14,7 @@ use crate::classifier::DrawingClassifier;
 use crate::forecast::Forecast;
 use crate::live::{Live, TrainedNetwork};
 use crate::options::RunOptions;
-use crate::platform::{self, HiddenTimer, PressureWatch, RunLock, TrainingWorker, WakeLock};
+use crate::platform::{self, CallOnDrop, HiddenTimer, PressureWatch, TrainingWorker};
 use crate::supplies::{Arrival, Bundle, Supplies};
 use crate::t;
 use crate::words::remarks::{SEED_BY_HAND, failure_of_run, failure_of_workload};
@@ -87,8 +87,8 @@ struct RunSession {
     worker: TrainingWorker,
     kind: RunKind,
     hidden: HiddenTimer,
-    _turn: RunLock,
-    wake_lock: Option<WakeLock>,
+    _turn: CallOnDrop,
+    screen: Option<CallOnDrop>,
     /// `None` for a demonstration.
     _leave_prompt: Option<EventListener>,
     pressure: Option<PressureWatch>,
@@ -129,7 +129,7 @@ impl Benchmark {
         self.finished.set(None);
         self.stage.set(RunStage::Running);
         spawn_local(async move {
-            let Some(turn) = RunLock::take().await else {
+            let Some(turn) = platform::lock_runs().await else {
                 if self.is_current(attempt) {
                     self.fail(|| t!(running_another_tab).to_owned());
                 }
@@ -162,10 +162,10 @@ impl Benchmark {
         kind: RunKind,
         options: &RunOptions,
         bundle: Option<Bundle>,
-        turn: RunLock,
+        turn: CallOnDrop,
     ) -> Result<(), String> {
         let (order, unregistered) = order(kind, options).await;
-        let wake_lock = WakeLock::request().await;
+        let screen = platform::keep_screen_on().await;
         let on_battery = platform::on_battery().await.unwrap_or(false);
         if !self.is_current(attempt) {
             return Ok(());
@@ -186,7 +186,7 @@ impl Benchmark {
                 }
             }),
             _turn: turn,
-            wake_lock,
+            screen,
             _leave_prompt: (kind != RunKind::Demonstration).then(platform::ask_before_leaving),
             pressure: PressureWatch::start(),
             on_battery,
@@ -317,8 +317,7 @@ impl Benchmark {
     fn trained(self) -> Option<TrainedNetwork> {
         let is_asked = |finished: &FinishedRun| {
             let backend = PageBackend::named(&finished.record.device.backend);
-            let is_ours = backend.is_none_or(|backend| backend.maker() == Maker::Ours);
-            is_ours && !matches!(finished.kind, RunKind::Comparison { .. })
+            finished.is_shown() && backend.is_none_or(|backend| backend.maker() == Maker::Ours)
         };
         let is_asked = self.finished.with_untracked(|finished| finished.as_ref().is_some_and(is_asked));
         self.live.with_untracked(|live| live.best_network().filter(|_| is_asked).cloned())
@@ -335,7 +334,7 @@ impl RunSession {
         let counts = seconds >= HIDDEN_SECONDS || paused_seconds > 0.0;
         let hidden = counts.then_some(Warning::TabHidden { seconds, paused_seconds });
         let isolated = (!platform::is_isolated()).then_some(Warning::NotIsolated);
-        let dimmed = self.wake_lock.is_none().then_some(Warning::NoWakeLock);
+        let dimmed = self.screen.is_none().then_some(Warning::NoWakeLock);
         let unregistered = self.unregistered.clone().map(|reason| Warning::Unregistered { reason });
         let battery = self.on_battery.then_some(Warning::OnBattery);
         let share = self.pressure.as_ref().and_then(PressureWatch::pressed_share);

@@ -1,6 +1,7 @@
 //! Options of a run, selected on the page or, for engineers and tests, set in its URL:
 //! `?suite=complete` or `?workload=keras-mnist-mlp&seconds=5&batch=32&backend=burn-wgpu`.
 
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::str::FromStr;
 
@@ -256,13 +257,9 @@ impl RunOptions {
     }
 
     pub fn left_out_sentences(&self) -> Vec<String> {
-        let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
+        let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, reason) in self.left_out() {
-            let title = text::workload_title(&name);
-            match by_reason.iter_mut().find(|(known, _)| *known == reason) {
-                Some((_, titles)) => titles.push(title),
-                None => by_reason.push((reason, vec![title])),
-            }
+            by_reason.entry(reason).or_default().push(text::workload_title(&name));
         }
         let backend = self.backend.title();
         let sentence = |(reason, titles): (String, Vec<String>)| {

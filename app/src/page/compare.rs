@@ -20,7 +20,7 @@ use super::start::{notes_before_run, status};
 use super::state::{StartState, burn_progress, missing_data_sets};
 use crate::backend::{PageBackend, title};
 use crate::benchmark::RunStage;
-use crate::platform::{self, Automation, BrowserGpu, TaskReport};
+use crate::platform::{self, BrowserGpu, TaskReport, automate};
 use crate::route::COMPARE;
 use crate::side_by_side::{RateBar, curve, curves, distinct};
 use crate::supplies::Arrival;
@@ -30,7 +30,7 @@ use crate::{json, side_by_side, t, text, words};
 pub(super) fn compare_page() -> impl IntoView {
     let state = kept("compare", || {
         let state = StartState::new();
-        Automation::start("comparison", move || task_report(state));
+        automate("comparison", move || task_report(state));
         state
     });
     let stage = state.benchmark.stage;
@@ -64,7 +64,7 @@ fn task_report(state: StartState) -> TaskReport {
     };
     let ended = matches!(state, "finished" | "cancelled");
     let outcome = ended.then(|| words::in_english(|| ComparisonResults::of(&task).json()));
-    TaskReport { state, sentence: sentence.unwrap_or_default(), outcome }
+    TaskReport { state, sentence, outcome }
 }
 
 fn device(gpu: &BrowserGpu) -> String {

@@ -19,13 +19,13 @@ use super::state::{MISSING_DATA, StartState, missing_data_sets};
 use crate::benchmark::{DEMONSTRATED, FinishedRun, RunKind, RunStage};
 use crate::browser::{GpuObstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
 use crate::options::RunOptions;
-use crate::platform::{self, Automation, BrowserGpu, PressureWatch, TaskReport};
+use crate::platform::{self, BrowserGpu, PressureWatch, TaskReport, automate};
 use crate::{json, t, text, words};
 
 pub(super) fn start_page() -> impl IntoView {
     let state = kept("start", || {
         let state = StartState::new();
-        Automation::start("record", move || task_report(state));
+        automate("record", move || task_report(state));
         state
     });
     let stage = state.benchmark.stage;
@@ -76,7 +76,7 @@ fn task_report(state: StartState) -> TaskReport {
         RunStage::Failed(failure) => ("failed", Some(words::in_english(|| failure.text().to_owned()))),
     };
     let outcome = benchmark.finished.with_untracked(|finished| Some(json::compact(&finished.as_ref()?.record)));
-    TaskReport { state, sentence: sentence.unwrap_or_default(), outcome }
+    TaskReport { state, sentence, outcome }
 }
 
 pub(super) fn status(state: StartState) -> String {

@@ -70,7 +70,7 @@ pub(crate) async fn on_battery() -> Option<bool> {
 
 /// Observer of the processor pressure from all programs, using the Compute Pressure API.
 pub(crate) struct PressureWatch {
-    observer: JsValue,
+    _observer: CallOnDrop,
     /// Numbers of samples: all, and those under pressure.
     looks: Rc<Cell<[u32; 2]>>,
     _listener: Closure<dyn FnMut(Array)>,
@@ -98,7 +98,7 @@ impl PressureWatch {
         // The promise is rejected on platforms without such a sensor; then there are no samples.
         let promise: Promise = observe.call2(&observer, &JsValue::from_str("cpu"), &options).ok()?.dyn_into().ok()?;
         wasm_bindgen_futures::spawn_local(async move { drop(JsFuture::from(promise).await) });
-        Some(Self { observer, looks, _listener: listener })
+        Some(Self { _observer: CallOnDrop(observer, "disconnect"), looks, _listener: listener })
     }
 
     /// Share of samples under pressure since the last call; `None` without samples.
@@ -108,31 +108,22 @@ impl PressureWatch {
     }
 }
 
-impl Drop for PressureWatch {
+/// JavaScript object, and its method to call when it is dropped. The result does not matter.
+pub(crate) struct CallOnDrop(JsValue, &'static str);
+
+impl Drop for CallOnDrop {
     fn drop(&mut self) {
-        if let Ok(disconnect) = property(&self.observer, "disconnect").dyn_into::<Function>() {
-            // The result does not matter.
-            drop(disconnect.call0(&self.observer));
+        if let Ok(method) = property(&self.0, self.1).dyn_into::<Function>() {
+            drop(method.call0(&self.0));
         }
     }
 }
 
-/// Keeps the screen on until it is dropped.
-pub(crate) struct WakeLock(JsValue);
-
-impl WakeLock {
-    pub(crate) async fn request() -> Option<Self> {
-        let wake_lock = property(&window().navigator(), "wakeLock");
-        let sentinel = JsFuture::from(promise_of(&wake_lock, "request", &JsValue::UNDEFINED)?).await.ok()?;
-        Some(Self(sentinel))
-    }
-}
-
-impl Drop for WakeLock {
-    fn drop(&mut self) {
-        // The result does not matter: a browser that hides the page has already released the lock.
-        drop(promise_of(&self.0, "release", &JsValue::UNDEFINED));
-    }
+/// Keeps the screen on until the result is dropped, or the browser hides the page.
+pub(crate) async fn keep_screen_on() -> Option<CallOnDrop> {
+    let wake_lock = property(&window().navigator(), "wakeLock");
+    let sentinel = JsFuture::from(promise_of(&wake_lock, "request", &JsValue::UNDEFINED)?).await.ok()?;
+    Some(CallOnDrop(sentinel, "release"))
 }
 
 /// Makes the browser ask for confirmation before leaving the page, until the listener is dropped.
@@ -189,60 +180,46 @@ const LOCK: &str = "gradmark.run";
 const TRIES: u32 = 10;
 const PAUSE_MILLISECONDS: u32 = 100;
 
-/// Lock of this tab, held until dropped. Browsers also release it when the tab is closed or crashes.
-pub(crate) struct RunLock {
-    release: Option<Function>,
+/// Acquires this tab's lock, held until dropped; `None` if another tab has it. Without browser support, every tab does.
+/// Browsers also release it when the tab is closed or crashes.
+pub(crate) async fn lock_runs() -> Option<CallOnDrop> {
+    for _ in 0..TRIES {
+        if let Some(lock) = try_lock_runs().await {
+            return Some(lock);
+        }
+        TimeoutFuture::new(PAUSE_MILLISECONDS).await;
+    }
+    None
 }
 
-impl RunLock {
-    /// Acquires the lock; `None` if another tab has it. Without browser support, every tab acquires it.
-    pub(crate) async fn take() -> Option<Self> {
-        for _ in 0..TRIES {
-            if let Some(turn) = Self::try_once().await {
-                return Some(turn);
-            }
-            TimeoutFuture::new(PAUSE_MILLISECONDS).await;
+/// Requests a Web Lock (<https://w3c.github.io/web-locks/>), which is held until a promise is resolved.
+async fn try_lock_runs() -> Option<CallOnDrop> {
+    let locks = property(&window().navigator(), "locks");
+    let Ok(request) = property(&locks, "request").dyn_into::<Function>() else {
+        return Some(CallOnDrop(JsValue::UNDEFINED, "call"));
+    };
+    let mut release = JsValue::UNDEFINED;
+    let until = Promise::new(&mut |keep, _| release = keep.into());
+    let options = Object::new();
+    drop(Reflect::set(&options, &"ifAvailable".into(), &true.into()));
+    // Called with the browser's decision. The lock is held until the promise that the callback returns is resolved.
+    let mut said = None;
+    let decided = Promise::new(&mut |keep, _| said = Some(keep));
+    let say = said?;
+    let refused = say.clone();
+    let callback = Closure::once_into_js(move |lock: JsValue| -> JsValue {
+        drop(say.call1(&JsValue::UNDEFINED, &lock.is_object().into()));
+        if lock.is_object() { until.into() } else { JsValue::UNDEFINED }
+    });
+    let Ok(asked) = request.call3(&locks, &LOCK.into(), &options, &callback) else {
+        return Some(CallOnDrop(JsValue::UNDEFINED, "call"));
+    };
+    wasm_bindgen_futures::spawn_local(async move {
+        // Treat a browser that denies locks to this page like one without locks.
+        if JsFuture::from(Promise::resolve(&asked)).await.is_err() {
+            drop(refused.call1(&JsValue::UNDEFINED, &JsValue::TRUE));
         }
-        None
-    }
-
-    /// Requests a Web Lock (<https://w3c.github.io/web-locks/>), which is held until a promise is resolved.
-    async fn try_once() -> Option<Self> {
-        let locks = property(&window().navigator(), "locks");
-        let Ok(request) = property(&locks, "request").dyn_into::<Function>() else {
-            return Some(Self { release: None });
-        };
-        let mut release = None;
-        let until = Promise::new(&mut |keep, _| release = Some(keep));
-        let options = Object::new();
-        drop(Reflect::set(&options, &"ifAvailable".into(), &true.into()));
-        // Called with the browser's decision. The lock is held until the promise that the callback returns is resolved.
-        let mut said = None;
-        let decided = Promise::new(&mut |keep, _| said = Some(keep));
-        let say = said?;
-        let refused = say.clone();
-        let callback = Closure::once_into_js(move |lock: JsValue| -> JsValue {
-            drop(say.call1(&JsValue::UNDEFINED, &lock.is_object().into()));
-            if lock.is_object() { until.into() } else { JsValue::UNDEFINED }
-        });
-        let Ok(asked) = request.call3(&locks, &LOCK.into(), &options, &callback) else {
-            return Some(Self { release: None });
-        };
-        wasm_bindgen_futures::spawn_local(async move {
-            // Treat a browser that denies locks to this page like one without locks.
-            if JsFuture::from(Promise::resolve(&asked)).await.is_err() {
-                drop(refused.call1(&JsValue::UNDEFINED, &JsValue::TRUE));
-            }
-        });
-        let ours = JsFuture::from(decided).await.is_ok_and(|ours| ours.is_truthy());
-        ours.then_some(Self { release })
-    }
-}
-
-impl Drop for RunLock {
-    fn drop(&mut self) {
-        if let Some(release) = &self.release {
-            drop(release.call0(&JsValue::UNDEFINED));
-        }
-    }
+    });
+    let ours = JsFuture::from(decided).await.is_ok_and(|ours| ours.is_truthy());
+    ours.then(|| CallOnDrop(release, "call"))
 }

@@ -1,7 +1,7 @@
 //! Remarks of the crates `engine` and `results` about a run: agreement, departures, failures and warnings. The English
 //! texts match the crates, with titles for names, as tests verify.
 
-use results::comparison::{Agreement, Basis, Evidence, Obstacle, Pair};
+use results::comparison::{Agreement, Basis, Obstacle, Pair};
 use results::software::program_of_architecture;
 use results::{Departure, FailureCause, Length, UNNAMED_ADAPTER, Warning};
 use training_worker::RunTrouble;
@@ -13,43 +13,36 @@ use crate::text::{number, percent, workload_title};
 
 /// Formats a verdict as a sentence without its period.
 pub fn agreement(of: &Agreement) -> String {
-    match of {
-        Agreement::Agree { evidence } => nothing_found(evidence),
-        Agreement::Disagree { evidence, pairs } => {
-            let pairs = pairs.iter().map(pair).collect::<Vec<_>>().join(", ");
-            let (subject, spread, allowed) = parts(evidence);
-            t!(agreement_disagree, subject, pairs, spread, allowed)
+    let evidence = match of {
+        Agreement::Agree { evidence } | Agreement::Disagree { evidence, .. } | Agreement::Unclear { evidence } => {
+            evidence
         }
-        Agreement::Unclear { evidence } => t!(agreement_unclear, nothing_found = nothing_found(evidence)),
         Agreement::NotCompared { obstacle } => {
             let obstacle = match obstacle {
                 Obstacle::TooFewBackEnds => t!(agreement_too_few),
                 Obstacle::NoCommonSeed => t!(agreement_no_common_seed),
                 Obstacle::NoCommonStep => t!(agreement_no_common_step),
             };
-            t!(agreement_not_compared, obstacle)
+            return t!(agreement_not_compared, obstacle);
         }
-    }
-}
-
-fn pair(of: &Pair) -> String {
-    t!(agreement_pair, higher = title(&of.higher), difference = points(of.difference), lower = title(&of.lower))
-}
-
-/// Returns what was compared, its spread, and the allowed difference.
-fn parts(evidence: &Evidence) -> (String, String, String) {
+    };
     let after_step = || t!(agreement_after_step, step = evidence.step.to_string());
     let subject = if evidence.is_final { t!(agreement_final).to_owned() } else { after_step() };
     let spread = match evidence.basis {
         Basis::Seeds => t!(agreement_spread_of_seeds, seeds = evidence.seeds.len()),
         Basis::TestSamples => t!(agreement_sampling_error, samples = evidence.test_samples.to_string()),
     };
-    (subject, spread, points(evidence.allowed_difference))
-}
-
-fn nothing_found(evidence: &Evidence) -> String {
-    let (subject, spread, allowed) = parts(evidence);
-    t!(agreement_nothing_found, subject, allowed, spread, largest = points(evidence.largest_difference))
+    let [allowed, largest] = [evidence.allowed_difference, evidence.largest_difference].map(points);
+    if let Agreement::Disagree { pairs, .. } = of {
+        let pair = |of: &Pair| {
+            let difference = points(of.difference);
+            t!(agreement_pair, higher = title(&of.higher), difference, lower = title(&of.lower))
+        };
+        let pairs = pairs.iter().map(pair).collect::<Vec<_>>().join(", ");
+        return t!(agreement_disagree, subject, pairs, spread, allowed);
+    }
+    let nothing_found = t!(agreement_nothing_found, subject, allowed, spread, largest);
+    if matches!(of, Agreement::Unclear { .. }) { t!(agreement_unclear, nothing_found) } else { nothing_found }
 }
 
 fn points(difference: f64) -> String {
@@ -129,11 +122,8 @@ const ADVICE: &str = " | ";
 /// A warning, with a workload's title instead of its name. The advice is for the person who can run it again.
 pub fn warning(warning: &Warning, with_advice: bool) -> String {
     let whole = fact_and_advice(warning);
-    match whole.rsplit_once(ADVICE) {
-        Some((fact, advice)) if with_advice => format!("{fact} {advice}"),
-        Some((fact, _)) => fact.to_owned(),
-        None => whole,
-    }
+    let (fact, advice) = whole.rsplit_once(ADVICE).unwrap_or((&whole, ""));
+    if with_advice && !advice.is_empty() { format!("{fact} {advice}") } else { fact.to_owned() }
 }
 
 fn fact_and_advice(warning: &Warning) -> String {
