@@ -39,7 +39,7 @@ pub(crate) struct Metrics {
     requests: Family<RequestLabels, Counter>,
     request_seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
     requests_in_progress: Gauge,
-    open_connections: Gauge,
+    pub(crate) open_connections: Gauge,
     refused: Family<Label, Counter>,
     announcements: Counter,
     accepted_runs: Family<Label, Counter>,
@@ -87,10 +87,6 @@ fn registered<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, 
 }
 
 impl Metrics {
-    pub(crate) fn open_connection(&self) -> InProgress {
-        InProgress::new(&self.open_connections)
-    }
-
     pub(crate) fn count(&self, event: CountedEvent) {
         let (family, label) = match event {
             CountedEvent::Announced => {
@@ -114,7 +110,7 @@ impl Metrics {
 pub(crate) struct InProgress(Gauge);
 
 impl InProgress {
-    fn new(gauge: &Gauge) -> Self {
+    pub(crate) fn new(gauge: &Gauge) -> Self {
         gauge.inc();
         Self(gauge.clone())
     }

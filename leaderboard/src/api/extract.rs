@@ -130,13 +130,7 @@ impl FromRequestParts<Leaderboard> for Announced {
 
     async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self> {
         let RunId(id) = RunId::from_request_parts(parts, leaderboard).await?;
-        Self::find(leaderboard, &id).await.map(Self)
-    }
-}
-
-impl Announced {
-    pub(crate) async fn find(leaderboard: &Leaderboard, id: &str) -> Result<Started> {
-        leaderboard.storage.started(id).await?.ok_or_else(ApiError::unknown_run)
+        leaderboard.storage.started(&id).await?.map(Self).ok_or_else(ApiError::unknown_run)
     }
 }
 
