@@ -28,7 +28,6 @@ const SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 
 
 /// Template of the route with `{id}` for an id, method and class of the status.
 type RequestLabels = [(&'static str, String); 3];
-/// Template of the route, and method.
 type RouteLabels = [(&'static str, String); 2];
 type Label = [(&'static str, &'static str); 1];
 

@@ -41,7 +41,6 @@ pub(crate) async fn show(
     }))
 }
 
-/// The key in the path.
 pub(crate) struct DeviceKey(String);
 
 impl<S: Send + Sync> FromRequestParts<S> for DeviceKey {

@@ -111,7 +111,6 @@ pub(super) fn bad_query_of(refusal: Refusal) -> ApiError {
     bad_query(refusal.message).at(refusal.field)
 }
 
-/// The query of a call.
 pub(crate) struct ReadQuery<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Serialize, S: Send + Sync> FromRequestParts<S> for ReadQuery<T> {

@@ -104,7 +104,6 @@ fn cannot_write(file: &Path) -> String {
 
 /// Timeout of a health check.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Largest answer of `/healthz`, in bytes.
 const MAX_ANSWER_BYTES: usize = 4096;
 
 async fn ask(server: &str) -> Result<String> {
