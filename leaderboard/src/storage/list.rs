@@ -204,12 +204,8 @@ fn key(row: &AnyRow, order: RunSort) -> Result<RowKey> {
 }
 
 fn example_key() -> RowKey {
-    RowKey {
-        number: 1.8e9,
-        submitted_unix_seconds: 1.8e9,
-        run_id: "0123456789abcdef".to_owned(),
-        workload: "caffe-mnist".to_owned(),
-    }
+    let (run_id, workload) = ("0123456789abcdef".to_owned(), "caffe-mnist".to_owned());
+    RowKey { number: 1.8e9, submitted_unix_seconds: 1.8e9, run_id, workload }
 }
 
 pub(super) fn all_queries() -> Vec<Statement> {
