@@ -111,6 +111,7 @@ impl Tolerance {
 }
 
 impl Examination<'_> {
+    /// Returns `None` if the server is stopping.
     pub(super) fn perform(&self) -> Result<Option<Examined>, StorageError> {
         let Some(suite) = engine::suite(&self.run.record.suite.name) else {
             return Ok(Some(Examined::Nothing("This leaderboard no longer has the suite.".to_owned())));
