@@ -96,8 +96,8 @@ async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Resul
     let others = others(connection, from).await?.join(", ");
     if !others.is_empty() {
         return refuse(format!(
-            "other devices were merged into {from}: {others}. Separate them first, with `{separate}`, and merge each of \
-             them"
+            "other devices were merged into {from}: {others}. Separate them first, with `{separate}`, and merge each \
+             of them"
         ));
     }
     Ok(target)
