@@ -141,7 +141,7 @@ pub struct Config {
     /// Address and port to listen on; port 0 selects a free port
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS:PORT")]
     pub listen: String,
-    /// Path of the SQLite database, which a server creates if missing; or postgres://USER@HOST/NAME, an existing database
+    /// Path of the SQLite database, which a server creates if missing; or postgres://USER@HOST/NAME, which must exist
     #[arg(long, global = true, default_value = "gradmark.sqlite", value_name = "FILE|ADDRESS")]
     pub database: DatabaseAddress,
     /// Folder of the built page, which contains index.html

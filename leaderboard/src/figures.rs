@@ -198,20 +198,12 @@ mod tests {
     use super::*;
 
     fn result(rate: f64, submitter: &str) -> ProvenResult {
-        let device = DeviceDescription {
-            key: "card".to_owned(),
-            name: "Card".to_owned(),
-            source: DeviceSource::Reported,
-            inferred: None,
-            vendor: None,
-        };
-        let category = Category {
-            suite: Suite { name: "quick".to_owned(), version: 1 },
-            workload: "a".to_owned(),
-            backend: "wgsl".to_owned(),
-            precision: Precision::F32,
-            client_kind: ClientKind::Native,
-        };
+        let (key, name) = ("card".to_owned(), "Card".to_owned());
+        let device = DeviceDescription { key, name, source: DeviceSource::Reported, inferred: None, vendor: None };
+        let suite = Suite { name: "quick".to_owned(), version: 1 };
+        let (workload, backend) = ("a".to_owned(), "wgsl".to_owned());
+        let (precision, client_kind) = (Precision::F32, ClientKind::Native);
+        let category = Category { suite, workload, backend, precision, client_kind };
         let submitter = Some(submitter.to_owned());
         let run = ProvenRun { run_id: rate.to_string(), rate, voice: submitter.clone(), day: 7 };
         ProvenResult { device, class: RankedClass::Gpu, category, run, seconds_to_target: None, submitter }

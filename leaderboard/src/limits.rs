@@ -31,7 +31,6 @@ const PREFIX_FACTOR: u32 = 4;
 pub(crate) enum RequestKind {
     /// Each request adds a row until it expires.
     Announcements,
-    /// Each request adds an unproven record.
     Imports,
     /// Requests of announced runs. A whole classroom may send them at once, and all runs must be provable.
     Uploads,
@@ -213,7 +212,6 @@ impl Most {
     }
 }
 
-/// An amount that is returned when this is dropped.
 pub(crate) struct TakenShare {
     shares: Shares,
     address: IpAddr,

@@ -28,7 +28,6 @@ const SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 
 
 /// Template of the route with `{id}` for an id, method and class of the status.
 type RequestLabels = [(&'static str, String); 3];
-/// Template of the route, and method.
 type RouteLabels = [(&'static str, String); 2];
 type Label = [(&'static str, &'static str); 1];
 
@@ -39,7 +38,7 @@ pub(crate) struct Metrics {
     requests: Family<RequestLabels, Counter>,
     request_seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
     requests_in_progress: Gauge,
-    open_connections: Gauge,
+    pub(crate) open_connections: Gauge,
     refused: Family<Label, Counter>,
     announcements: Counter,
     accepted_runs: Family<Label, Counter>,
@@ -87,10 +86,6 @@ fn registered<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, 
 }
 
 impl Metrics {
-    pub(crate) fn open_connection(&self) -> InProgress {
-        InProgress::new(&self.open_connections)
-    }
-
     pub(crate) fn count(&self, event: CountedEvent) {
         let (family, label) = match event {
             CountedEvent::Announced => {
@@ -114,7 +109,7 @@ impl Metrics {
 pub(crate) struct InProgress(Gauge);
 
 impl InProgress {
-    fn new(gauge: &Gauge) -> Self {
+    pub(crate) fn new(gauge: &Gauge) -> Self {
         gauge.inc();
         Self(gauge.clone())
     }

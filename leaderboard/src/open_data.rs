@@ -131,7 +131,6 @@ impl Encoder {
         })
     }
 
-    /// Returns the next bytes, possibly none.
     pub(crate) fn encode(&mut self, runs: &[StoredRun]) -> Result<Vec<u8>, ExportError> {
         match self {
             Self::Csv { columns, waiting } => {
@@ -154,7 +153,6 @@ impl Encoder {
         }
     }
 
-    /// Returns the last bytes, possibly none.
     pub(crate) fn finish(self) -> Result<Vec<u8>, ExportError> {
         match self {
             Self::Csv { waiting, .. } => Ok(waiting.into_bytes()),

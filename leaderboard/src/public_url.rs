@@ -5,7 +5,6 @@ use std::str::FromStr;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Uri, header};
 
-/// Maximum length of a host name with its port.
 const MAX_CHARACTERS: usize = 260;
 
 /// Scheme and host, such as `https://board.example`, without a slash at the end.
@@ -49,7 +48,6 @@ impl PublicAddress {
 }
 
 impl PublicUrl {
-    /// Returns the address of a path, which begins with a slash.
     pub(crate) fn join(&self, path: &str) -> String {
         format!("{}{path}", self.0)
     }

@@ -22,7 +22,6 @@ use crate::limits::{ClientPlaces, Most, Taken};
 const THROWN_AWAY: usize = 16 << 20;
 /// Memory for all bodies being received or processed.
 const MEMORY: usize = 256 << 20;
-/// Bytes of a piece, the unit of memory.
 const PIECE: usize = 4 << 10;
 /// Maximum number of pieces for the bodies of one address, and of a /24 or /48.
 const MAX_PIECES_PER_CLIENT: Most = Most { of_network: MEMORY / PIECE / 4, of_prefix: MEMORY / PIECE / 2 };

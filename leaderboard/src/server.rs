@@ -24,7 +24,7 @@ use crate::card::Cards;
 use crate::client_address::Peer;
 use crate::counted_event::CountedEvent;
 use crate::limits::{Most, RateLimits, Shares, day_of};
-use crate::metrics::{self, Metrics};
+use crate::metrics::{self, InProgress, Metrics};
 use crate::pages::Pages;
 use crate::proof::ServerKey;
 use crate::router::router;
@@ -178,7 +178,7 @@ impl Server {
                 metrics.count(CountedEvent::Refused("connections_per_address"));
                 continue;
             };
-            let counted = metrics.open_connection();
+            let counted = InProgress::new(&metrics.open_connections);
             let mut stream = TimeoutStream::new(stream);
             stream.set_write_timeout(Some(READING_TIME));
             let service =

@@ -99,7 +99,9 @@ pub enum Tier {
     Hidden,
 }
 
-names!(Tier, "tier", { Proven = "proven", Checked = "checked", Unverified = "unverified", Flagged = "flagged", Hidden = "hidden" });
+names!(Tier, "tier", {
+    Proven = "proven", Checked = "checked", Unverified = "unverified", Flagged = "flagged", Hidden = "hidden"
+});
 
 /// One workload of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -49,17 +49,13 @@ pub(super) const POST: (&str, MethodFilter) = ("post", MethodFilter::POST);
 pub(super) const PUT: (&str, MethodFilter) = ("put", MethodFilter::PUT);
 pub(super) const DELETE: (&str, MethodFilter) = ("delete", MethodFilter::DELETE);
 
-fn shape_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
-    generator.subschema_for::<T>()
-}
-
 impl Call {
     pub(super) fn about(self, summary: &'static str) -> Self {
         Self { summary, ..self }
     }
 
     pub(super) fn query<T: JsonSchema>(self) -> Self {
-        Self { query: Some(shape_of::<T>), ..self }
+        Self { query: Some(SchemaGenerator::subschema_for::<T>), ..self }
     }
 
     pub(super) fn bearer(self, scheme: &'static str) -> Self {
@@ -67,7 +63,7 @@ impl Call {
     }
 
     pub(super) fn takes<T: JsonSchema>(self) -> Self {
-        Self { body: Some(Content::Json(shape_of::<T>)), ..self }
+        Self { body: Some(Content::Json(SchemaGenerator::subschema_for::<T>)), ..self }
     }
 
     pub(super) fn takes_bytes(self) -> Self {
@@ -75,7 +71,7 @@ impl Call {
     }
 
     pub(super) fn answers<T: JsonSchema>(self, status: &'static str, meaning: &'static str) -> Self {
-        self.answer(status, meaning, Some(Content::Json(shape_of::<T>)))
+        self.answer(status, meaning, Some(Content::Json(SchemaGenerator::subschema_for::<T>)))
     }
 
     pub(super) fn gives(self, meaning: &'static str, media_type: &'static str) -> Self {

@@ -72,13 +72,8 @@ fn compare_runs(runs: &[StoredRun]) -> Comparing {
     let compared = names.into_iter().filter_map(|name| {
         let is_compared = |of: &&WorkloadRecord| of.workload == name && of.outcome == Outcome::Completed;
         let figures = records.iter().map(|record| record.workloads.iter().find(is_compared).map(figure_of_run));
-        Some(ComparedWorkload {
-            workload: name.to_owned(),
-            suite: None,
-            backend: None,
-            client_kind: None,
-            figures: relate_to_first(figures.collect())?,
-        })
+        let (workload, figures) = (name.to_owned(), relate_to_first(figures.collect())?);
+        Some(ComparedWorkload { workload, suite: None, backend: None, client_kind: None, figures })
     });
     Comparing {
         workloads: compared.collect(),

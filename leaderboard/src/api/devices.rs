@@ -15,7 +15,7 @@ use super::standings::key;
 use crate::error::{ApiError, Result};
 use crate::figures::{DeviceFigure, browser_taxes};
 use crate::ranking::{Category, ProvenRun, figure_of, has_place, place_behind, places};
-use crate::storage::{HistoryPart, PastResult, StorageError, TableQuery};
+use crate::storage::{PastResult, StorageError, TableQuery};
 
 const RECENT_RUNS: u32 = 20;
 
@@ -41,7 +41,6 @@ pub(crate) async fn show(
     }))
 }
 
-/// The key in the path.
 pub(crate) struct DeviceKey(String);
 
 impl<S: Send + Sync> FromRequestParts<S> for DeviceKey {
@@ -102,19 +101,17 @@ pub(crate) async fn show_history(
     let key = leaderboard.storage.grouped_as(&key).await?;
     let device = leaderboard.storage.described_device(&key).await?.ok_or_else(ApiError::unknown_device)?;
     let figures = leaderboard.storage.figures_of_device(&device.key).await?;
-    let (category, part) = match usual(&figures, &query) {
-        Some(line) => {
-            let part = leaderboard.storage.history(&device.key, line.class.name(), &line.category).await?;
-            (Some(line.category.clone()), part)
-        }
-        None => (None, HistoryPart::default()),
+    let line = usual(&figures, &query);
+    let (results, older_left_out) = match line {
+        Some(line) => leaderboard.storage.history(&device.key, line.class.name(), &line.category).await?,
+        None => Default::default(),
     };
-    let by = |label: &dyn Fn(&PastResult) -> String| history_lines(&part.results, label);
+    let by = |label: &dyn Fn(&PastResult) -> String| history_lines(&results, label);
     Ok(Json(DeviceHistory {
         device_key: device.key,
-        category,
-        results: part.results.len() as u64,
-        older_left_out: part.older_left_out,
+        category: line.map(|line| line.category.clone()),
+        results: results.len() as u64,
+        older_left_out,
         engine_versions: by(&|result| result.engine_version.clone()),
         drivers: by(&|result| result.driver.clone()),
         months: by(&|result| month(result.submitted_unix_seconds)),

@@ -111,7 +111,6 @@ pub(super) fn bad_query_of(refusal: Refusal) -> ApiError {
     bad_query(refusal.message).at(refusal.field)
 }
 
-/// The query of a call.
 pub(crate) struct ReadQuery<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Serialize, S: Send + Sync> FromRequestParts<S> for ReadQuery<T> {
@@ -130,13 +129,7 @@ impl FromRequestParts<Leaderboard> for Announced {
 
     async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self> {
         let RunId(id) = RunId::from_request_parts(parts, leaderboard).await?;
-        Self::find(leaderboard, &id).await.map(Self)
-    }
-}
-
-impl Announced {
-    pub(crate) async fn find(leaderboard: &Leaderboard, id: &str) -> Result<Started> {
-        leaderboard.storage.started(id).await?.ok_or_else(ApiError::unknown_run)
+        leaderboard.storage.started(&id).await?.map(Self).ok_or_else(ApiError::unknown_run)
     }
 }
 

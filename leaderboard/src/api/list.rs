@@ -168,12 +168,8 @@ mod tests {
     #[test]
     fn what_is_no_cursor_is_refused() {
         let query = ListRuns { workload: Some("caffe-mnist".to_owned()), ..ListRuns::default() };
-        let key = RowKey {
-            number: -1234.5,
-            submitted_unix_seconds: 1.8e9 + 0.1,
-            run_id: "0123456789abcdef".to_owned(),
-            workload: "caffe-mnist".to_owned(),
-        };
+        let (run_id, workload) = ("0123456789abcdef".to_owned(), "caffe-mnist".to_owned());
+        let key = RowKey { number: -1234.5, submitted_unix_seconds: 1.8e9 + 0.1, run_id, workload };
         let forged = |key: &RowKey| write_cursor(&query, key, 0).unwrap();
         assert_eq!(read_cursor(&query, &forged(&key)).unwrap(), (key.clone(), 0));
         for cursor in [

@@ -230,7 +230,7 @@ pub(crate) async fn show(
         let message = "Sending a state requires the nonce of its run, as `Authorization: Bearer <nonce>`.";
         ApiError::new(StatusCode::UNAUTHORIZED, "missing_nonce", message)
     })?;
-    let started = Announced::find(&leaderboard, &id).await?;
+    let started = leaderboard.storage.started(&id).await?.ok_or_else(ApiError::unknown_run)?;
     let known = open_workload(&leaderboard, &started, nonce, &workload)?;
     let seen = leaderboard.storage.seen_workload(&id, &workload).await?;
     let wanted = draws::wanted_state(&seen, &known, step);

@@ -28,13 +28,9 @@ pub(crate) async fn show(
     let known = known_suite(&query.suite)?;
     let limit = query.limit.unwrap_or(DEFAULT_LINES);
     let suite = Suite { name: known.name.to_owned(), version: known.version };
-    let wanted = TableQuery {
-        suite: &suite,
-        class: query.class.unwrap_or_default(),
-        precision: query.precision.unwrap_or(Precision::F32),
-        backend: query.backend.as_deref(),
-        client: query.client,
-    };
+    let (class, precision) = (query.class.unwrap_or_default(), query.precision.unwrap_or(Precision::F32));
+    let (backend, client) = (query.backend.as_deref(), query.client);
+    let wanted = TableQuery { suite: &suite, class, precision, backend, client };
     let named: Vec<&str> = std::iter::once(SCORES).chain(known.workloads.iter().copied()).collect();
     let mut read = leaderboard.storage.fastest(&wanted, &named, limit).await?.into_iter();
     let (figures, total) = read.next().unwrap_or_default();
@@ -95,25 +91,16 @@ pub(crate) async fn show_distribution(
         return Err(bad_query(format!("The suite has no such workload. Use one of these: {names}.")).at("workload"));
     }
     let suite = Suite { name: known.name.to_owned(), version: known.version };
-    let table = TableQuery {
-        suite: &suite,
-        class: query.class.unwrap_or_default(),
-        precision: query.precision.unwrap_or(Precision::F32),
-        backend: query.backend.as_deref(),
-        client: query.client,
-    };
+    let (class, precision) = (query.class.unwrap_or_default(), query.precision.unwrap_or(Precision::F32));
+    let (backend, client) = (query.backend.as_deref(), query.client);
+    let table = TableQuery { suite: &suite, class, precision, backend, client };
     let of_devices = leaderboard.storage.rates_in(&table, &query.workload).await?;
     let rates = together(of_devices.iter());
     let mut devices: Vec<&str> = of_devices.iter().map(|row| row.device_key.as_str()).collect();
     devices.sort_unstable();
     devices.dedup();
-    Ok(Json(Distribution {
-        suite: suite.clone(),
-        workload: query.workload,
-        runs: rates.runs(),
-        devices: devices.len() as u64,
-        bins: rates.bins(BINS_IN_ONE),
-    }))
+    let (workload, runs, devices, bins) = (query.workload, rates.runs(), devices.len() as u64, rates.bins(BINS_IN_ONE));
+    Ok(Json(Distribution { suite, workload, runs, devices, bins }))
 }
 
 pub(crate) async fn of_run(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<Json<RunStanding>> {

@@ -94,7 +94,6 @@ fn slug(text: &str) -> String {
     words.collect::<Vec<_>>().join("-")
 }
 
-/// Maximum number of named candidates.
 const MAX_CANDIDATES: usize = 3;
 /// Smallest measured share of the published peak. Kernels of multiply-adds come close, and clocks drop.
 const MIN_SHARE_OF_PUBLISHED: f64 = 0.8;

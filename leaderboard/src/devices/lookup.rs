@@ -68,7 +68,6 @@ struct SeriesDevice {
     aliases: Vec<String>,
 }
 
-/// A GPU of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownDevice {
     /// The canonical name, with the vendor: `NVIDIA GeForce RTX 4090`.
@@ -118,7 +117,6 @@ pub fn is_known_architecture(vendor: Vendor, architecture: &str) -> bool {
         .any(|device| device.vendor == vendor && device.architectures.iter().any(|a| a == architecture))
 }
 
-/// A maker of GPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Vendor {

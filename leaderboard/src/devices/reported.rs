@@ -5,7 +5,6 @@ use results::{Adapter, Device, RunRecord};
 use super::name::displayed;
 use super::{KnownDevice, Vendor, look_up};
 
-/// A given name with its known device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
     /// The displayed name: see [`displayed`].

@@ -45,21 +45,11 @@ fn record(kind: ClientKind, api: &str, name: &str, vendor: &str, architecture: &
     let stored = include_str!("../../../results/tests/all/stored/0.1.0.json");
     let mut record: RunRecord = serde_json::from_str(stored).unwrap();
     (record.run_id, record.warnings) = (None, Vec::new());
-    record.requested = RunSpec {
-        suite: "quick".to_owned(),
-        backend: "wgsl".to_owned(),
-        adapter: "any".to_owned(),
-        seed: 1,
-        ..RunSpec::default()
-    };
+    let [suite, backend, adapter] = ["quick", "wgsl", "any"].map(str::to_owned);
+    record.requested = RunSpec { suite, backend, adapter, seed: 1, ..RunSpec::default() };
     (record.provenance.client.kind, record.provenance.client.logical_processors) = (kind, Some(8));
-    record.device.adapter = Adapter {
-        name: name.to_owned(),
-        vendor: vendor.to_owned(),
-        architecture: architecture.to_owned(),
-        api: api.to_owned(),
-        ..Adapter::default()
-    };
+    let [name, vendor, architecture, api] = [name, vendor, architecture, api].map(str::to_owned);
+    record.device.adapter = Adapter { name, vendor, architecture, api, ..Adapter::default() };
     let WorkloadRecord { workload, settings, .. } = record.workloads.swap_remove(0);
     record.workloads = vec![WorkloadRecord { workload, settings, ..WorkloadRecord::default() }];
     record

@@ -22,7 +22,6 @@ const MAX_BYTES: u64 = 4096;
 #[derive(Clone)]
 pub(crate) struct ServerKey(Arc<[u8]>);
 
-/// An announced run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Started {
     pub(crate) run_id: String,

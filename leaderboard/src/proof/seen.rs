@@ -20,7 +20,6 @@ pub(crate) struct SeenWorkload {
     pub(crate) proof: Option<BegunProof>,
     /// Requested hashes that were received. The first ones of each draw have the losses of its segment.
     pub(crate) hashes: Vec<PartHashes>,
-    /// Requested states that were received.
     pub(crate) states: Vec<WantedState>,
 }
 

@@ -113,14 +113,8 @@ impl Connector {
         // A commit invalidates the page caches of all other connections to SQLite. The only writer keeps its own.
         let writer = if self.dialect.writers == 1 { self.pool(1) } else { pool.clone() };
         let log_sync = self.file.as_deref().map(LogSync::of);
-        Database {
-            pool,
-            writer,
-            turns: Arc::new(Semaphore::new(self.dialect.writers)),
-            dialect: self.dialect,
-            log_sync,
-            probed: Arc::default(),
-        }
+        let turns = Arc::new(Semaphore::new(self.dialect.writers));
+        Database { pool, writer, turns, dialect: self.dialect, log_sync, probed: Arc::default() }
     }
 
     fn pool(&self, connections: u32) -> AnyPool {

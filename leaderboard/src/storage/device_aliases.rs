@@ -11,15 +11,9 @@ use super::moderation::{Occasion, log};
 use super::values::{execute, scalar, tuple};
 use super::{Database, Result, StorageError};
 
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Merged {
-    /// The target of the merge, or the target of the named device if that device is merged itself.
-    pub(crate) into: String,
-    pub(crate) runs: u64,
-}
-
 impl Database {
-    pub(crate) async fn merge_devices(&self, from: &str, into: &str, occasion: Occasion<'_>) -> Result<Merged> {
+    /// Returns the target, which is another one if the named device is merged itself, and the number of merged runs.
+    pub(crate) async fn merge_devices(&self, from: &str, into: &str, occasion: Occasion<'_>) -> Result<(String, u64)> {
         let mut transaction = self.writing().await?;
         sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await?;
         let into = target(&mut transaction, from, into).await?;
@@ -44,10 +38,11 @@ impl Database {
         let row = json!({ "device_key": from, "into_device_key": into });
         log(&mut transaction, Deed::MergeDevices, occasion, row).await?;
         self.commit_with_stale(transaction, &BTreeSet::from([from, &into])).await?;
-        Ok(Merged { into, runs })
+        Ok((into, runs))
     }
 
-    pub(crate) async fn separate_devices(&self, key: &str, occasion: Occasion<'_>) -> Result<Merged> {
+    /// Returns the target of the merge and the number of separated runs.
+    pub(crate) async fn separate_devices(&self, key: &str, occasion: Occasion<'_>) -> Result<(String, u64)> {
         let mut transaction = self.writing().await?;
         sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await?;
         let delete = scalar!("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key", [key]);
@@ -61,7 +56,7 @@ impl Database {
         let row = json!({ "device_key": key, "into_device_key": into });
         log(&mut transaction, Deed::SeparateDevices, occasion, row).await?;
         self.commit_with_stale(transaction, &BTreeSet::from([key, &into])).await?;
-        Ok(Merged { into, runs })
+        Ok((into, runs))
     }
 
     /// Returns the key that groups the runs of a device: its own unless it was merged.
@@ -101,8 +96,8 @@ async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Resul
     let others = others(connection, from).await?.join(", ");
     if !others.is_empty() {
         return refuse(format!(
-            "other devices were merged into {from}: {others}. Separate them first, with `{separate}`, and merge each of \
-             them"
+            "other devices were merged into {from}: {others}. Separate them first, with `{separate}`, and merge each \
+             of them"
         ));
     }
     Ok(target)

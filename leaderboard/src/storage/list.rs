@@ -204,12 +204,8 @@ fn key(row: &AnyRow, order: RunSort) -> Result<RowKey> {
 }
 
 fn example_key() -> RowKey {
-    RowKey {
-        number: 1.8e9,
-        submitted_unix_seconds: 1.8e9,
-        run_id: "0123456789abcdef".to_owned(),
-        workload: "caffe-mnist".to_owned(),
-    }
+    let (run_id, workload) = ("0123456789abcdef".to_owned(), "caffe-mnist".to_owned());
+    RowKey { number: 1.8e9, submitted_unix_seconds: 1.8e9, run_id, workload }
 }
 
 pub(super) fn all_queries() -> Vec<Statement> {
@@ -255,14 +251,14 @@ pub(crate) struct PastResult {
     pub(crate) driver: String,
 }
 
-#[derive(Clone, Debug, Default)]
-pub(crate) struct HistoryPart {
-    pub(crate) results: Vec<PastResult>,
-    pub(crate) older_left_out: bool,
-}
-
 impl Database {
-    pub(crate) async fn history(&self, device: &str, class: &'static str, category: &Category) -> Result<HistoryPart> {
+    /// Returns the latest proven results of a device in a category, and true if older ones are left out.
+    pub(crate) async fn history(
+        &self,
+        device: &str,
+        class: &str,
+        category: &Category,
+    ) -> Result<(Vec<PastResult>, bool)> {
         let mut transaction = self.reading().await?;
         let version = category.suite.version.to_string();
         let kinds = KindFilter::new([
@@ -275,15 +271,14 @@ impl Database {
         ]);
         let kinds = kinds.kinds(&mut transaction).await?.unwrap_or_default();
         if kinds.is_empty() {
-            return Ok(HistoryPart::default());
+            return Ok((Vec::new(), false));
         }
         let conditions = history_conditions(device, &category.workload, kinds);
         let until = last_place(&mut transaction, &conditions, None, MAX_SCANNED).await?;
         let mut rows = latest(&conditions, until.as_ref()).query().fetch_all(&mut *transaction).await?;
         let too_many = rows.len() as u64 > MAX_PAST;
         rows.truncate(usize::try_from(MAX_PAST)?);
-        let results = rows.iter().map(read).collect::<Result<_>>()?;
-        Ok(HistoryPart { results, older_left_out: too_many || until.is_some() })
+        Ok((rows.iter().map(read).collect::<Result<_>>()?, too_many || until.is_some()))
     }
 }
 

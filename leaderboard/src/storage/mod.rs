@@ -34,7 +34,7 @@ use connect::{Connector, Dialect};
 pub(crate) use export::SubmissionPlace;
 pub(crate) use figures::{RatesOfDevice, TableQuery};
 pub(crate) use kinds::KindFilter;
-pub(crate) use list::{Bounds, HistoryPart, ListQuery, PastResult};
+pub(crate) use list::{Bounds, ListQuery, PastResult};
 pub(crate) use moderation::{Occasion, TierChange};
 pub(crate) use run_rows::NewRun;
 pub(crate) use runs::{Acceptance, StandingRun, WorkloadRate};

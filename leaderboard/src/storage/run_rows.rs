@@ -16,7 +16,6 @@ use crate::proof::is_provable;
 pub(crate) struct NewRun {
     /// A run that is being verified is queued.
     pub(crate) run: StoredRun,
-    /// Hash of the record without its run id and nonce.
     pub(crate) fingerprint: String,
     /// `None` if no client receives the secret.
     pub(crate) deletion_secret_hash: Option<String>,

@@ -98,8 +98,8 @@ impl Database {
 pub(super) type AnyQuery<'q> = Query<'q, Any, AnyArguments>;
 
 /// Returns a statement that inserts a row with a column for each field of an object. A suite has two columns, as in
-/// [`read`]; other lists and objects become JSON. `null` is left out: the driver tells PostgreSQL that an absent `f64` is
-/// a single-precision number.
+/// [`read`]; other lists and objects become JSON. `null` is left out: the driver tells PostgreSQL that an absent `f64`
+/// is a single-precision number.
 pub(super) fn insert(table: &str, row: &Json, if_it_exists: &str) -> AnyQuery<'static> {
     let suite = [("suite_name", &row["suite"]["name"]), ("suite_version", &row["suite"]["version"])];
     let fields = row.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value));

@@ -220,8 +220,8 @@ pub(crate) struct ReplayProgress {
 }
 
 impl Database {
-    /// Queues all runs of a tier, or else the named ones. If one of these is unknown, none is queued. `now` identifies the
-    /// request afterwards.
+    /// Queues all runs of a tier, or else the named ones. If one of these is unknown, none is queued. `now` identifies
+    /// the request afterwards.
     pub(crate) async fn ask_for_replays(&self, tier: Option<Tier>, named: &[String], now: f64) -> Result<Replays> {
         let mut asked = Replays::default();
         // All transactions use the same order, to avoid deadlocks.

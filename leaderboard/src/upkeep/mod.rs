@@ -104,13 +104,13 @@ fn cannot_write(file: &Path) -> String {
 
 /// Timeout of a health check.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Largest answer of `/healthz`, in bytes.
 const MAX_ANSWER_BYTES: usize = 4096;
 
 async fn ask(server: &str) -> Result<String> {
     let address = address(server).with_context(|| {
         format!(
-            "{server} is not the URL of a server: use the server's own URL, such as http://127.0.0.1:8080, not a proxy's"
+            "{server} is not the URL of a server: use the server's own URL, such as http://127.0.0.1:8080, not a \
+             proxy's"
         )
     })?;
     let what = match tokio::time::timeout(PATIENCE, request(&address)).await {

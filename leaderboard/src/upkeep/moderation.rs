@@ -18,21 +18,20 @@ pub(super) async fn moderate(database: &DatabaseAddress, deed: Moderation) -> Re
         Moderation::Restore(of) => to_runs(of, Deed::Restore, None).await,
         Moderation::MergeDevices { from, into, reason } => {
             with_storage(database, async |storage| {
-                let merged = storage.merge_devices(&from, &into, occasion_now(Some(&reason))).await?;
+                let (target, runs) = storage.merge_devices(&from, &into, occasion_now(Some(&reason))).await?;
                 let resolved =
-                    if merged.into == into { String::new() } else { format!("{into} was merged into it before. ") };
+                    if target == into { String::new() } else { format!("{into} was merged into it before. ") };
                 Ok(format!(
-                    "{} runs of {from} now count as runs of {}, and so will all future ones. {resolved}`leaderboard \
-                     moderate separate-devices {from}` undoes this",
-                    merged.runs, merged.into
+                    "{runs} runs of {from} now count as runs of {target}, and so will all future ones. \
+                     {resolved}`leaderboard moderate separate-devices {from}` undoes this"
                 ))
             })
             .await
         }
         Moderation::SeparateDevices { key, reason } => {
             with_storage(database, async |storage| {
-                let separated = storage.separate_devices(&key, occasion_now(Some(&reason))).await?;
-                Ok(format!("{} runs of {} count as runs of {key} again", separated.runs, separated.into))
+                let (target, runs) = storage.separate_devices(&key, occasion_now(Some(&reason))).await?;
+                Ok(format!("{runs} runs of {target} count as runs of {key} again"))
             })
             .await
         }

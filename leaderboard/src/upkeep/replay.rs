@@ -82,8 +82,8 @@ async fn wait(storage: &Database, clock: &ServerClock, asked: f64) -> Result<()>
         }
         ensure!(
             since.elapsed() <= PATIENCE,
-            "no server recomputed any of these runs for {} s, and {} are still queued. A running server with --data and \
-             --verifiers recomputes them; `leaderboard replay --here --data DIR` does so without a server",
+            "no server recomputed any of these runs for {} s, and {} are still queued. A running server with --data \
+             and --verifiers recomputes them; `leaderboard replay --here --data DIR` does so without a server",
             PATIENCE.as_secs(),
             progress.waiting
         );

@@ -30,7 +30,6 @@ const MAX_WATTS: f64 = 1e6;
 const PER_SECOND: Allowed = Number(1.0, 1e18);
 /// Maximum length of any list of points in time. A run of six hours has some 20,000 windows.
 const POINTS: usize = 50_000;
-/// Maximum number of rows of a list.
 pub(crate) const MAX_ROWS: u64 = 500;
 pub(super) const MAX_STEPS: u64 = 1 << 40;
 
@@ -125,7 +124,6 @@ pub(super) const REQUEST: &[FieldRule] = &[
     ("hashes", &["state_sha256[]"], Sha256),
 ];
 
-/// Queries.
 pub(super) const QUERY: &[FieldRule] = &[
     ("", &["backend"], Name),
     ("", &["limit"], Whole(1, MAX_ROWS)),

@@ -10,7 +10,6 @@ use super::table::MAX_STEPS;
 /// Relative tolerance for sums of the same seconds in another order.
 const ROUNDING: f64 = 1e-6;
 
-/// Sums over the windows.
 struct Totals {
     steps: u64,
     samples: u64,

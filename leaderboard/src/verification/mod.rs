@@ -138,7 +138,6 @@ impl VerificationSamples {
     }
 }
 
-/// Maximum number of attempts to verify a run.
 const MAX_ATTEMPTS: u32 = 3;
 
 /// Recomputes the available parts of a run, and stores the conclusion.
