@@ -25,6 +25,10 @@ pub struct Metric {
 }
 
 impl Metric {
+    const fn about(self, description: &'static str) -> Self {
+        Self { description, ..self }
+    }
+
     /// Formats a value with its unit, with four significant digits.
     pub fn text(&self, value: f64) -> String {
         match self.unit {
@@ -53,71 +57,42 @@ pub fn metrics_of<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Vec<&
     METRICS.iter().filter(|metric| !is_energy(metric) || is_present(metric)).collect()
 }
 
-const fn undescribed(id: &'static str, title: &'static str, unit: Unit, value: fn(&Summary) -> Option<f64>) -> Metric {
+const fn measure(id: &'static str, title: &'static str, unit: Unit, value: fn(&Summary) -> Option<f64>) -> Metric {
     Metric { id, title, unit, description: "", value }
 }
 
 /// All metrics, in table order.
 pub const METRICS: &[Metric] = &[
-    Metric {
-        description: "Training samples per second: the median of windows of at least one second after the warm-up.",
-        ..undescribed("samples_per_second", "Training throughput", Unit::SamplesPerSecond, |s| s.samples_per_second)
-    },
-    Metric {
-        description: "Share of the test set that the trained network classifies correctly.",
-        ..undescribed("accuracy", "Test accuracy", Unit::Share, |s| s.accuracy)
-    },
-    Metric {
-        description: "Seconds of training, evaluation excluded, until the workload's target accuracy was first seen.",
-        ..undescribed("seconds_to_target", "Time to accuracy", Unit::Seconds, |s| s.seconds_to_target)
-    },
-    Metric {
-        description: "Seconds of training for one pass over the training set, median over the finished epochs.",
-        ..undescribed("seconds_per_epoch", "Time per epoch", Unit::Seconds, |s| s.seconds_per_epoch)
-    },
-    Metric {
-        description: "Seconds per training step, median over the counted windows.",
-        ..undescribed("step_seconds_p50", "Step time, median", Unit::Seconds, |s| s.step_seconds_p50)
-    },
-    Metric {
-        description: "Seconds per training step: in 95 % of the counted windows, the mean is lower.",
-        ..undescribed("step_seconds_p95", "Step time, 95th percentile of windows", Unit::Seconds, |s| {
-            s.step_seconds_p95
-        })
-    },
-    Metric {
-        description: "All timed training of this run, including training only for measurement, without evaluation.",
-        ..undescribed("training_seconds", "Timed training", Unit::Seconds, |s| Some(s.training_seconds))
-    },
-    Metric {
-        description: "Seconds of the last pass over the test set.",
-        ..undescribed("testing_seconds", "Testing time", Unit::Seconds, |s| s.testing_seconds)
-    },
-    Metric {
-        description: "Floating-point operations per second that the network needs, counted from its shapes.",
-        ..undescribed("flops_per_second", "Arithmetic", Unit::FlopsPerSecond, |s| s.flops_per_second)
-    },
-    Metric {
-        description: "Arithmetic as a share of the device's best rate, measured right afterwards with multiplications and \
-                      additions only.",
-        ..undescribed("share_of_peak", "Share of the device's peak", Unit::Share, |s| s.share_of_peak)
-    },
-    Metric {
-        description: "Slowest counted window divided by the fastest; from 97 % the run is called sustained.",
-        ..undescribed("sustained_ratio", "Sustained", Unit::Share, |s| s.sustained_ratio)
-    },
-    Metric {
-        description: "Energy that the device used in timed training, for as many samples as the training set has.",
-        ..undescribed("joules_per_epoch", "Energy per epoch", Unit::Joules, |s| s.joules_per_epoch)
-    },
-    Metric {
-        description: "Energy that the device used in timed training, for each sample.",
-        ..undescribed("joules_per_sample", "Energy per sample", Unit::Joules, |s| s.joules_per_sample)
-    },
-    Metric {
-        description: "Training samples per second for each watt that the device used: samples for each joule.",
-        ..undescribed("samples_per_joule", "Throughput per watt", Unit::SamplesPerJoule, |s| s.samples_per_joule)
-    },
+    measure("samples_per_second", "Training throughput", Unit::SamplesPerSecond, |s| s.samples_per_second)
+        .about("Training samples per second: the median of windows of at least one second after the warm-up."),
+    measure("accuracy", "Test accuracy", Unit::Share, |s| s.accuracy)
+        .about("Share of the test set that the trained network classifies correctly."),
+    measure("seconds_to_target", "Time to accuracy", Unit::Seconds, |s| s.seconds_to_target)
+        .about("Seconds of training, evaluation excluded, until the workload's target accuracy was first seen."),
+    measure("seconds_per_epoch", "Time per epoch", Unit::Seconds, |s| s.seconds_per_epoch)
+        .about("Seconds of training for one pass over the training set, median over the finished epochs."),
+    measure("step_seconds_p50", "Step time, median", Unit::Seconds, |s| s.step_seconds_p50)
+        .about("Seconds per training step, median over the counted windows."),
+    measure("step_seconds_p95", "Step time, 95th percentile of windows", Unit::Seconds, |s| s.step_seconds_p95)
+        .about("Seconds per training step: in 95 % of the counted windows, the mean is lower."),
+    measure("training_seconds", "Timed training", Unit::Seconds, |s| Some(s.training_seconds))
+        .about("All timed training of this run, including training only for measurement, without evaluation."),
+    measure("testing_seconds", "Testing time", Unit::Seconds, |s| s.testing_seconds)
+        .about("Seconds of the last pass over the test set."),
+    measure("flops_per_second", "Arithmetic", Unit::FlopsPerSecond, |s| s.flops_per_second)
+        .about("Floating-point operations per second that the network needs, counted from its shapes."),
+    measure("share_of_peak", "Share of the device's peak", Unit::Share, |s| s.share_of_peak).about(
+        "Arithmetic as a share of the device's best rate, measured right afterwards with multiplications \
+             and additions only.",
+    ),
+    measure("sustained_ratio", "Sustained", Unit::Share, |s| s.sustained_ratio)
+        .about("Slowest counted window divided by the fastest; from 97 % the run is called sustained."),
+    measure("joules_per_epoch", "Energy per epoch", Unit::Joules, |s| s.joules_per_epoch)
+        .about("Energy that the device used in timed training, for as many samples as the training set has."),
+    measure("joules_per_sample", "Energy per sample", Unit::Joules, |s| s.joules_per_sample)
+        .about("Energy that the device used in timed training, for each sample."),
+    measure("samples_per_joule", "Throughput per watt", Unit::SamplesPerJoule, |s| s.samples_per_joule)
+        .about("Training samples per second for each watt that the device used: samples for each joule."),
 ];
 
 pub fn metric(id: &str) -> Option<&'static Metric> {

@@ -113,13 +113,11 @@ fn energy_curve(resources: &Resources) -> Option<Vec<(f64, f64)>> {
 
 /// Integrates power with the trapezoidal rule, into cumulative joules at each sample.
 fn integrate_power(watts: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let mut joules = 0.0;
-    let mut points = Vec::with_capacity(watts.len());
-    for (place, &(seconds, power)) in watts.iter().enumerate() {
-        if let Some(&(before, power_before)) = place.checked_sub(1).map(|last| &watts[last]) {
-            joules += (power + power_before) / 2.0 * (seconds - before);
-        }
-        points.push((seconds, joules));
-    }
-    points
+    let trapezoid = |pair: &[(f64, f64)]| (pair[1].1 + pair[0].1) / 2.0 * (pair[1].0 - pair[0].0);
+    let added = std::iter::once(0.0).chain(watts.windows(2).map(trapezoid));
+    let cumulative = added.scan(0.0, |joules, more| {
+        *joules += more;
+        Some(*joules)
+    });
+    watts.iter().map(|(seconds, _)| *seconds).zip(cumulative).collect()
 }

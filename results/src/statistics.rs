@@ -135,7 +135,11 @@ fn bisect_interval(sorted: &[f64], tail: f64) -> (f64, f64) {
 fn resampled_medians(sorted: &[f64]) -> Vec<(f64, f64)> {
     let n = sorted.len();
     let upper = n / 2 + 1; // rank of the upper middle value, from 1
-    let at_most = |rank: usize, i: usize| binomial_at_least(n, rank, i as f64 / n as f64);
+    // Probability of at least `rank` successes in `n` trials.
+    let at_most = |rank: usize, i: usize| -> f64 {
+        let p = i as f64 / n as f64;
+        (rank..=n).map(|s| choose(n, s) * p.powi(power(s)) * (1.0 - p).powi(power(n - s))).sum()
+    };
     if n % 2 == 1 {
         return (1..=n).map(|i| (sorted[i - 1], at_most(upper, i) - at_most(upper, i - 1))).collect();
     }
@@ -157,11 +161,6 @@ fn resampled_medians(sorted: &[f64]) -> Vec<(f64, f64)> {
         outcomes.push((sorted[i - 1], both_at_i));
     }
     outcomes
-}
-
-/// Returns the probability of at least `k` successes in `n` trials with probability `p` each.
-fn binomial_at_least(n: usize, k: usize, p: f64) -> f64 {
-    (k..=n).map(|s| choose(n, s) * p.powi(power(s)) * (1.0 - p).powi(power(n - s))).sum()
 }
 
 fn power(n: usize) -> i32 {

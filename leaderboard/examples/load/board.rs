@@ -12,17 +12,11 @@ use results::{ClientKind, Precision, RunRecord};
 use crate::LoadReport;
 use crate::support::database::TestDatabase;
 use crate::support::record;
-use crate::support::server::BEGINNING;
+use crate::support::server::{BEGINNING, DAY};
 
 const PORTION: usize = 500;
-const YEAR: f64 = 365.0 * 86_400.0;
-/// Ratio of all runs to runs of the complete suite.
-const ONE_COMPLETE_IN: u64 = 5;
-
 /// Ratio of all runs to runs with rare properties.
 const ONE_RARE_IN: usize = 5000;
-const RARE_BROWSER: &str = "Opera";
-const RARE_BACKEND: &str = "burn-cuda";
 
 /// Some visible runs, for requests to the server.
 pub(crate) struct Runs {
@@ -76,13 +70,13 @@ impl Random {
 pub(crate) async fn fill(board: &Board, results: u64, report: &mut LoadReport) {
     let [quick, complete] = [&SUITES[0], &SUITES[1]].map(|suite| record::of_suite(suite, 1));
     let mut random = Random(1);
-    let (mut stored, mut number) = (0, 0);
+    let (mut stored, mut number) = (0, 0_u64);
     let begin = Instant::now();
     while stored < results {
         let mut portion = Vec::with_capacity(PORTION);
         while portion.len() < PORTION && stored < results {
             number += 1;
-            let template = if number % ONE_COMPLETE_IN == 0 { &complete } else { &quick };
+            let template = if number.is_multiple_of(5) { &complete } else { &quick };
             stored += template.workloads.len() as u64;
             portion.push(past_run(template, number, &mut random));
         }
@@ -114,11 +108,11 @@ fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
         record.provenance.client.kind = ClientKind::Browser;
         let few = random.below(ONE_RARE_IN) == 0;
         record.provenance.client.name =
-            if few { RARE_BROWSER } else { ["Chrome", "Firefox", "Edge", "Safari"][random.below(4)] }.to_owned();
+            if few { "Opera" } else { ["Chrome", "Firefox", "Edge", "Safari"][random.below(4)] }.to_owned();
     }
     record.provenance.client.operating_system = ["Linux", "Windows", "Windows", "macOS"][random.below(4)].to_owned();
     let few = random.below(ONE_RARE_IN) == 0;
-    let backend = if few { RARE_BACKEND } else { ["wgsl", "wgsl", "wgsl", "burn-wgpu"][random.below(4)] };
+    let backend = if few { "burn-cuda" } else { ["wgsl", "wgsl", "wgsl", "burn-wgpu"][random.below(4)] };
     record.device.backend = backend.to_owned();
     record.requested.backend = backend.to_owned();
     let precision = if random.share() < 0.1 { Precision::F16 } else { Precision::F32 };
@@ -143,7 +137,7 @@ fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
     let age = random.share();
     record.provenance.engine_version = format!("0.{}.0", random.below(3) + (20.0 * (1.0 - age)) as usize);
     record.device.adapter.driver = format!("example {}", 500 + random.below(3) + (30.0 * (1.0 - age)) as usize);
-    let submitted_unix_seconds = BEGINNING - 3.0 * YEAR * age;
+    let submitted_unix_seconds = BEGINNING - 3.0 * 365.0 * DAY * age;
     PastRun { record, tier, submitted_unix_seconds, submitter: format!("{:016x}", number / 4 * 3) }
 }
 

@@ -198,9 +198,6 @@ fn client_of(server: &TestServer) -> TestClient {
     TestClient::with_idle_connections(server.address, CLIENTS as usize)
 }
 
-/// Minimum sustained number of accepted uploads per second.
-const WANTED: f64 = 500.0;
-
 fn measure_hand_ins(server: &TestServer, number: u32, report: &mut LoadReport) {
     let client = client_of(server);
     let begin = Instant::now();
@@ -224,7 +221,7 @@ fn measure_hand_ins(server: &TestServer, number: u32, report: &mut LoadReport) {
         client.send("PUT", &format!("/api/v1/runs/{run_id}"), &headers, body).with_status(201).parse()
     });
     let seconds = begin.elapsed().as_secs_f64();
-    report.add("runs handed in and accepted", f64::from(number) / seconds, "a second", Some(WANTED));
+    report.add("runs handed in and accepted", f64::from(number) / seconds, "a second", Some(500.0));
     report.add("announced and handed in together", f64::from(number) / (announcing + seconds), "a second", None);
     report.add_durations("one of them, with fifteen others waiting", durations, 1000.0);
     delete_runs(&client, &accepted, report);
@@ -278,14 +275,11 @@ const PAIRS: [(&str, &str); 10] = [
     ("a vendor, soonest accurate", "&vendor=AMD&sort=time_to_accuracy"),
 ];
 
-/// Number of pages to follow before the measured one.
-const PAGES: usize = 100;
-
 fn cursors(server: &TestServer) -> Vec<String> {
     let client = client_of(server);
     let path = format!("/api/v1/runs?workload={}&limit=100", SUITES[0].workloads[0]);
     let mut cursors: Vec<String> = Vec::new();
-    for _ in 0..PAGES {
+    for _ in 0..100 {
         let from = cursors.last().map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
         let page: RunList = client.read(&format!("{path}{from}"));
         let Some(next) = page.next else { break };

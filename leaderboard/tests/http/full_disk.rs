@@ -95,11 +95,6 @@ impl Writer<'_> {
         self.disk.make_room();
     }
 
-    fn import_known(&self) {
-        let (seed, _) = self.there.last().unwrap();
-        self.server.import(&record::unregistered(*seed)).assert_refused(409, "already_submitted", "");
-    }
-
     fn delete(&mut self) {
         let (_, run) = self.there.swap_remove(0);
         assert_eq!(self.server.delete(&run.run_id, &run.deletion_secret).status, 204);
@@ -128,7 +123,10 @@ fn acknowledged_writes_outlast_a_full_disk() {
             match letter {
                 'i' => assert!(writer.import(), "{order}"),
                 'd' => writer.delete(),
-                'k' => writer.import_known(),
+                'k' => {
+                    let known = record::unregistered(writer.there.last().unwrap().0);
+                    writer.server.import(&known).assert_refused(409, "already_submitted", "");
+                }
                 _ => writer.import_on_full_disk(),
             }
         }

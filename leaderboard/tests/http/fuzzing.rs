@@ -12,8 +12,6 @@ use serde_json::{Value, json};
 
 use crate::support::*;
 
-const CASES: u32 = 3_000;
-
 /// A change of a document in one place.
 #[derive(Clone, Debug)]
 enum Mutation {
@@ -155,7 +153,7 @@ fn arbitrary_bodies_never_cause_internal_errors() {
     let server = TestServer::protected_by(unlimited);
     let announced = RefCell::new(server.honest_run().1);
     // An invalid number is an error.
-    let cases = std::env::var("GRADMARK_FUZZ_CASES").map_or(CASES, |number| number.parse().expect("a number of cases"));
+    let cases = std::env::var("GRADMARK_FUZZ_CASES").map_or(3_000, |number| number.parse().expect("a number of cases"));
     let call = prop_oneof![8 => 0..2_usize, 1 => 2..5_usize];
     let case = (call, changes(), damage(), prop::option::weighted(0.06, odd_value()));
     let config = Config { cases, failure_persistence: None, ..Config::default() };

@@ -9,9 +9,6 @@ use serde_json::{Value, json};
 
 use crate::support::*;
 
-/// Code and field of a refusal, and the change of the record that causes it.
-type RefusalCase = (&'static str, &'static str, fn(&mut RunRecord));
-
 /// An announced run with an honest record, which is changed in one place at a time.
 struct RefusalBench {
     server: TestServer,
@@ -57,9 +54,9 @@ impl RefusalBench {
         self.server.import(&imported).assert_refused(422, code, field);
     }
 
-    /// Asserts that each changed record is refused, and that the run is still unused afterwards.
+    /// Asserts that each changed record is refused with a code and a field, and that the run is still unused afterwards.
     #[track_caller]
-    fn refuses_all(&self, cases: &[RefusalCase]) {
+    fn refuses_all(&self, cases: &[(&str, &str, Edit<RunRecord>)]) {
         for (code, field, change) in cases {
             self.refuses_changed(code, field, change);
         }
