@@ -278,11 +278,10 @@ fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<ReportNote> {
     let verdict = verdict.map(|(mark, end)| (mark, format!("{}{end}.", reason(line))));
     let sides = [(&line.baseline, "baseline"), (&line.candidate, "candidate")].into_iter();
     let sides = sides.flat_map(|(side, whose)| side.iter().flat_map(move |side| about_side(side, whose)));
-    let changes = QUANTITIES.iter().zip(&line.changes);
-    let changes = changes.filter_map(|(quantity, change)| Some((Careful, describe_change(quantity, change)?)));
-    let variants = variants(line).map(|text| (Plain, text));
+    let changes =
+        QUANTITIES.iter().zip(&line.changes).filter_map(|(quantity, change)| describe_change(quantity, change));
     let notes = verdict.into_iter().chain(sides).chain(accuracy(line)).chain(target(line));
-    notes.chain(changes).chain(variants).map(|(mark, text)| (mark, format!("{name}: {text}"))).collect()
+    notes.chain(changes).chain(variants(line)).map(|(mark, text)| (mark, format!("{name}: {text}"))).collect()
 }
 
 fn about_side(side: &Side, whose: &str) -> impl Iterator<Item = ReportNote> {
@@ -326,35 +325,29 @@ fn target(line: &Line) -> Option<ReportNote> {
         return None;
     }
     let share = |side: &Side| format!("{} of {} runs", side.reached_target, side.completed);
+    let [before_share, after_share] = [before, after].map(share);
     let text = format!(
-        "the target accuracy was reached by {} of the candidate and {} of the baseline.",
-        share(after),
-        share(before)
+        "the target accuracy was reached by {after_share} of the candidate and {before_share} of the baseline."
     );
     Some((if always(before) { Careful } else { Plain }, text))
 }
 
-fn describe_change(quantity: &Quantity, change: &Change) -> Option<String> {
+fn describe_change(quantity: &Quantity, change: &Change) -> Option<ReportNote> {
     let ratio = change.ratio.filter(|_| quantity.id != "step_seconds_p50" && change.is_certain())?;
     let interval = ratio.interval.filter(|_| ratio.value > 1.0 + MIN_CHANGE)?;
-    let Quantity { title, .. } = quantity;
-    Some(format!(
-        "{title}: {:.2} times the baseline, between {:.2} and {:.2}.",
-        ratio.value, interval.low, interval.high
-    ))
+    let (title, low, high) = (quantity.title, interval.low, interval.high);
+    Some((Careful, format!("{title}: {:.2} times the baseline, between {low:.2} and {high:.2}.", ratio.value)))
 }
 
-fn variants(line: &Line) -> Option<String> {
+fn variants(line: &Line) -> Option<ReportNote> {
     let list = |variants: &[String]| match variants {
         [] => "no other kernels".to_owned(),
         few if few.len() <= MAX_VARIANTS => few.join(", "),
         many => format!("{} and {} more", many[..MAX_VARIANTS].join(", "), many.len() - MAX_VARIANTS),
     };
     let (before, after) = (&line.variants_only_in_baseline, &line.variants_only_in_candidate);
-    if before.is_empty() && after.is_empty() {
-        return None;
-    }
-    Some(format!("the candidate uses {}, the baseline uses {}.", list(after), list(before)))
+    let text = || format!("the candidate uses {}, the baseline uses {}.", list(after), list(before));
+    (!(before.is_empty() && after.is_empty())).then(|| (Plain, text()))
 }
 
 /// Formats a share without insignificant digits.
