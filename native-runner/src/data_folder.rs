@@ -96,19 +96,15 @@ impl LocalData {
     }
 
     fn read(&self, definition: &'static DataSetDefinition) -> Result<DataSet, DataError> {
-        match (&definition.origin, &self.stories) {
-            (Origin::Files { .. }, _) if self.noise => Ok(DataSet::noise(definition)),
-            (Origin::Files { .. }, _) => match self.folder_of(definition) {
-                Some(folder) => read_from(folder, definition),
-                None => {
-                    let places: Vec<String> = self.places.iter().map(|place| quoted(place)).collect();
-                    let (file, place) = (files_of(definition)[0].to_owned(), places.join(" and in "));
-                    Err(DataError::Missing { file, place })
-                }
-            },
-            (Origin::Stories(_), Some(folder)) => read_from(folder, definition),
-            (Origin::Stories(_), None) | (Origin::Images { .. }, _) => {
-                Ok(DataSet::generated(definition).expect("stories and images can be made up"))
+        match self.availability(definition) {
+            Availability::Files { folder } => read_from(&folder, definition),
+            Availability::Generated | Availability::AlwaysGenerated => {
+                Ok(DataSet::generated(definition).unwrap_or_else(|| DataSet::noise(definition)))
+            }
+            Availability::Missing => {
+                let places: Vec<String> = self.places.iter().map(|place| quoted(place)).collect();
+                let (file, place) = (files_of(definition)[0].to_owned(), places.join(" and in "));
+                Err(DataError::Missing { file, place })
             }
         }
     }

@@ -93,14 +93,7 @@ fn table_text(table: &TextTable) -> String {
 }
 
 fn in_markdown((mark, text): &ReportNote) -> String {
-    let mark = match mark {
-        NoteMark::Good => "✅ ",
-        NoteMark::Bad => "❌ ",
-        NoteMark::Open => "❔ ",
-        NoteMark::Careful => "⚠️ ",
-        NoteMark::Plain => "",
-    };
-    format!("{mark}{}", escaped(text))
+    format!("{}{}", mark.in_markdown(), escaped(text))
 }
 
 fn escaped(text: &str) -> String {

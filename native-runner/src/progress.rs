@@ -323,11 +323,8 @@ fn summarize_kernels(report: &KernelReport) -> String {
     let KernelSummary { entries, measured, peak_share, .. } = KernelSummary::of(&report.entries);
     let share = peak_share.map(|share| format!("median {:.1} % of the peak", share * 100.0));
     let of_entries = (entries > 0).then(|| format!("{measured} of {entries} entries"));
-    [of_entries, share, Some(format!("peaks {}", list_peaks(report)))]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(" · ")
+    let peaks = format!("peaks {}", list_peaks(report));
+    of_entries.into_iter().chain(share).chain([peaks]).collect::<Vec<_>>().join(" · ")
 }
 
 /// Exit status after Ctrl-C by shell convention: 128 plus the signal's number.

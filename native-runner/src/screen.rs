@@ -115,15 +115,24 @@ pub(crate) enum NoteMark {
 }
 
 impl NoteMark {
+    /// Returns the style and the mark for terminals, and the mark for Markdown.
+    fn forms(self) -> (Style, &'static str, &'static str) {
+        match self {
+            Self::Good => (Style::new().green(), "✓", "✅ "),
+            Self::Bad => (Style::new().red(), "✗", "❌ "),
+            Self::Open => (Style::new().yellow(), "?", "❔ "),
+            Self::Careful => (Style::new().yellow(), "!", "⚠️ "),
+            Self::Plain => (Style::new(), " ", ""),
+        }
+    }
+
     pub(crate) fn shown(self, screen: Screen) -> String {
-        let (style, mark) = match self {
-            Self::Good => (Style::new().green(), "✓"),
-            Self::Bad => (Style::new().red(), "✗"),
-            Self::Open => (Style::new().yellow(), "?"),
-            Self::Careful => (Style::new().yellow(), "!"),
-            Self::Plain => (Style::new(), " "),
-        };
+        let (style, mark, _) = self.forms();
         screen.paint(style.bold(), mark)
+    }
+
+    pub(crate) fn in_markdown(self) -> &'static str {
+        self.forms().2
     }
 }
 

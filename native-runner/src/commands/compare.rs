@@ -228,16 +228,11 @@ fn contender(backend: &dyn Backend) -> Contender {
 #[derive(Default)]
 struct Findings {
     records: Vec<RunRecord>,
-    given_up: Vec<GivenUp>,
+    /// Workloads that a backend cannot train. Further seeds are skipped.
+    refused: Vec<(&'static str, Refused)>,
+    /// Failures, each after the workload and the backend where it occurred.
+    failures: Vec<(String, Failure)>,
     cancelled: bool,
-}
-
-/// Workload that a backend cannot train. Further seeds are skipped.
-struct GivenUp {
-    workload: &'static str,
-    refused: Refused,
-    /// Absent if an earlier workload had the same reason.
-    failure: Option<Failure>,
 }
 
 impl Findings {
@@ -245,12 +240,8 @@ impl Findings {
     fn give_up(&mut self, workloads: &[Workload], contender: &Contender, failure: impl Into<Failure>) {
         let failure = failure.into();
         let refused = Refused { contender: contender.clone(), reason: failure.to_string() };
-        let mut failure = Some(failure);
-        self.given_up.extend(workloads.iter().map(|workload| GivenUp {
-            workload: workload.name,
-            refused: refused.clone(),
-            failure: failure.take(),
-        }));
+        self.refused.extend(workloads.iter().map(|workload| (workload.name, refused.clone())));
+        self.failures.push((format!("{} on {contender}", workloads[0].name), failure));
     }
 
     /// Returns true if the backend cannot train the workload, or computes wrong results.
@@ -261,18 +252,18 @@ impl Findings {
                 && runs.any(|run| run.workload == workload && run.outcome == Outcome::Incorrect)
         };
         self.records.iter().any(is_wrong)
-            || self.given_up.iter().any(|of| of.workload == workload && of.refused.contender == *contender)
+            || self.refused.iter().any(|(name, refused)| *name == workload && refused.contender == *contender)
     }
 
     fn comparison(&self, workload: &str) -> Comparison {
-        let given_up = self.given_up.iter().filter(|given_up| given_up.workload == workload);
-        let refused: Vec<Refused> = given_up.map(|given_up| given_up.refused.clone()).collect();
+        let refused = self.refused.iter().filter(|(name, _)| *name == workload);
+        let refused: Vec<Refused> = refused.map(|(_, refused)| refused.clone()).collect();
         comparison::compare(workload, &self.records, &refused)
     }
 
     fn into_failure(self) -> Failure {
-        let failure = self.given_up.into_iter().find_map(|given_up| given_up.failure);
-        failure.unwrap_or(Failure::Cancelled { kept: false })
+        let first = self.failures.into_iter().next();
+        first.map_or(Failure::Cancelled { kept: false }, |(_, failure)| failure)
     }
 
     fn conclude(&self, kept: bool) -> Result<(), Failure> {
@@ -284,12 +275,10 @@ impl Findings {
         if self.cancelled {
             return Err(Failure::Cancelled { kept });
         }
-        let failed = |given_up: &GivenUp| {
-            let failure = given_up.failure.as_ref()?;
-            let is_answer = matches!(failure, Failure::NotTrained { cause: FailureCause::DoesNotFit, .. });
-            (!is_answer).then(|| format!("{} on {}: {failure}", given_up.workload, given_up.refused.contender))
-        };
-        let failed: Vec<String> = self.given_up.iter().filter_map(failed).collect();
+        let is_answer =
+            |failure: &Failure| matches!(failure, Failure::NotTrained { cause: FailureCause::DoesNotFit, .. });
+        let failed = self.failures.iter().filter(|(_, failure)| !is_answer(failure));
+        let failed: Vec<String> = failed.map(|(place, failure)| format!("{place}: {failure}")).collect();
         if failed.is_empty() { Ok(()) } else { Err(Failure::Incomplete(failed.join("; "))) }
     }
 }
@@ -314,7 +303,7 @@ mod tests {
     fn lost_device_skips_later_workloads_and_fails_once() {
         let lost = EngineError::DeviceLost { message: "gone".to_owned() };
         let (findings, wgsl) = given_up(&["caffe-mnist", "keras-mnist-mlp"], lost);
-        assert!(findings.given_up[1].refused.reason.contains("gone"));
+        assert!(findings.refused[1].1.reason.contains("gone"));
         assert!(findings.has_failed("keras-mnist-mlp", &wgsl) && !findings.has_failed("keras-mnist-cnn", &wgsl));
         let failure = findings.conclude(true).unwrap_err();
         assert_eq!((failure.exit_code(), failure.to_string().matches("gone").count()), (1, 1));

@@ -122,7 +122,7 @@ fn study(path: &Path, plan: StudyPlan, input: &mut Input) -> Result<(), Failure>
             Some(CellRecord::Run(record)) => Some(*record),
             None => None,
         };
-        let kind = finished.ending.words().to_owned();
+        let kind = finished.ending.words();
         let reason = finished.reason.unwrap_or_else(|| "no reason given".to_owned());
         let trouble = record.is_none().then_some(Trouble { kind, reason });
         input.entries.push(ReportEntry { place: finished.id, asked, record, scale: Some(finished.scale), trouble });

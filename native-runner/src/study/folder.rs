@@ -304,15 +304,10 @@ pub(crate) struct Uploaded {
 }
 
 impl CellEnding {
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Diverged => "diverged",
-            Self::Incorrect => "incorrect",
-            Self::NotTrained => "not trained",
-            Self::Failed => "failed",
-            Self::TimedOut => "timed out",
-        }
+    /// Returns the name of its JSON as words.
+    pub(crate) fn words(self) -> String {
+        let name = serde_json::to_value(self).expect("a name is always JSON");
+        name.as_str().unwrap_or_default().replace('_', " ")
     }
 
     pub(crate) fn is_failure(self) -> bool {

@@ -10,7 +10,8 @@ use view::table::{Sheet, SheetCell};
 use crate::commands::compare_records::selection::{RecordGroup, join_commits};
 use crate::export::{ReportNote, ReportSection, TextReport};
 use crate::figures::figure;
-use crate::screen::{NONE, NoteMark, TableColumn, TextTable};
+use crate::screen::NoteMark::{Bad, Careful, Good, Open, Plain};
+use crate::screen::{NONE, TableColumn, TextTable};
 
 pub(crate) struct ComparedSides<'a> {
     pub(crate) baseline: &'a RecordGroup,
@@ -21,7 +22,7 @@ pub(crate) struct ComparedSides<'a> {
 pub(crate) fn report(compared: &[ComparedSides<'_>], notes: &[String]) -> TextReport {
     let mut sections: Vec<ReportSection> = compared.iter().flat_map(sections).collect();
     if let Some(first) = sections.first_mut() {
-        first.notes.splice(0..0, notes.iter().map(|text| (NoteMark::Plain, text.clone())));
+        first.notes.splice(0..0, notes.iter().map(|text| (Plain, text.clone())));
     }
     TextReport { headline: headline(compared), sections, sheet: build_sheet(compared) }
 }
@@ -41,14 +42,14 @@ fn headline(compared: &[ComparedSides<'_>]) -> ReportNote {
         .any(|(_, verdict)| matches!(verdict, RegressionVerdict::PerhapsSlower | RegressionVerdict::Undecided));
     let is_slower = verdicts().any(|(_, verdict)| *verdict == RegressionVerdict::Slower);
     let (mark, text) = match rules.fail_if_slower.map(percent_details) {
-        _ if is_failing => (NoteMark::Bad, "A regression. ".to_owned()),
+        _ if is_failing => (Bad, "A regression. ".to_owned()),
         Some(limit) if is_open => {
-            (NoteMark::Open, format!("No regression is certain, but a loss of more than {limit} is not excluded. "))
+            (Open, format!("No regression is certain, but a loss of more than {limit} is not excluded. "))
         }
-        Some(limit) => (NoteMark::Good, format!("No regression of more than {limit}. ")),
-        None if is_slower => (NoteMark::Careful, String::new()),
-        None if is_open => (NoteMark::Open, String::new()),
-        None => (NoteMark::Good, String::new()),
+        Some(limit) => (Good, format!("No regression of more than {limit}. ")),
+        None if is_slower => (Careful, String::new()),
+        None if is_open => (Open, String::new()),
+        None => (Good, String::new()),
     };
     (mark, format!("{text}{counts}."))
 }
@@ -60,18 +61,18 @@ fn sections(of: &ComparedSides<'_>) -> Vec<ReportSection> {
     let shown: Vec<(&Line, &String)> =
         lines().filter(|(line, _)| line.verdict.is_told() || line.throughput.is_some()).collect();
     let mismatches = regressions.mismatches.iter();
-    let mismatches = mismatches.map(|mismatch| (NoteMark::Careful, format!("Not fully comparable: {mismatch}.")));
+    let mismatches = mismatches.map(|mismatch| (Careful, format!("Not fully comparable: {mismatch}.")));
     let mut notes: Vec<ReportNote> = mismatches.collect();
     notes.extend(lines().flat_map(|(line, name)| self::notes(line, name, &regressions.rules)));
     if regressions.lines.iter().any(|line| line.throughput.is_some() && runs(line) == Some([1, 1])) {
         let text = "With a single run per side, the interval only covers the windows within a run, which vary less \
                     than separate runs do; make three to five runs a side, alternating between the sides.";
-        notes.push((NoteMark::Plain, text.to_owned()));
+        notes.push((Plain, text.to_owned()));
     }
     let compared: Vec<(&Line, &String)> = shown.iter().filter(|(line, _)| !line.changes.is_empty()).copied().collect();
     let surroundings = regressions.differences.iter().map(|difference| {
         let values: Vec<&str> = difference.values.iter().map(|value| value.as_deref().unwrap_or(NONE)).collect();
-        (NoteMark::Plain, format!("{}: {}", difference.what.replace('_', " "), values.join(" → ")))
+        (Plain, format!("{}: {}", difference.what.replace('_', " "), values.join(" → ")))
     });
     let mut sections = vec![
         ReportSection {
@@ -265,28 +266,22 @@ fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<ReportNote> {
     let limit = rules.fail_if_slower.map(percent_details).unwrap_or_default();
     let verdict = match &line.verdict {
         RegressionVerdict::Faster | RegressionVerdict::Tied => None,
-        RegressionVerdict::Undecided => {
-            Some((NoteMark::Open, "; make more or longer runs on each side to decide".to_owned()))
-        }
-        verdict if verdict.fails(rules) => Some((NoteMark::Bad, String::new())),
+        RegressionVerdict::Undecided => Some((Open, "; make more or longer runs on each side to decide".to_owned())),
+        verdict if verdict.fails(rules) => Some((Bad, String::new())),
         RegressionVerdict::PerhapsSlower => {
-            Some((NoteMark::Open, format!("; a loss of more than {limit} can be neither shown nor excluded")))
+            Some((Open, format!("; a loss of more than {limit} can be neither shown nor excluded")))
         }
-        RegressionVerdict::SlightlySlower => Some((NoteMark::Careful, format!(", within the allowed loss of {limit}"))),
-        RegressionVerdict::OnlyInBaseline | RegressionVerdict::OnlyInCandidate => {
-            Some((NoteMark::Plain, String::new()))
-        }
-        _ => Some((NoteMark::Careful, String::new())),
+        RegressionVerdict::SlightlySlower => Some((Careful, format!(", within the allowed loss of {limit}"))),
+        RegressionVerdict::OnlyInBaseline | RegressionVerdict::OnlyInCandidate => Some((Plain, String::new())),
+        _ => Some((Careful, String::new())),
     };
     let verdict = verdict.map(|(mark, end)| (mark, format!("{}{end}.", reason(line))));
     let sides = [(&line.baseline, "baseline"), (&line.candidate, "candidate")].into_iter();
     let sides = sides.flat_map(|(side, whose)| side.iter().flat_map(move |side| about_side(side, whose)));
-    let changes = QUANTITIES.iter().zip(&line.changes);
     let changes =
-        changes.filter_map(|(quantity, change)| Some((NoteMark::Careful, describe_change(quantity, change)?)));
-    let variants = variants(line).map(|text| (NoteMark::Plain, text));
+        QUANTITIES.iter().zip(&line.changes).filter_map(|(quantity, change)| describe_change(quantity, change));
     let notes = verdict.into_iter().chain(sides).chain(accuracy(line)).chain(target(line));
-    notes.chain(changes).chain(variants).map(|(mark, text)| (mark, format!("{name}: {text}"))).collect()
+    notes.chain(changes).chain(variants(line)).map(|(mark, text)| (mark, format!("{name}: {text}"))).collect()
 }
 
 fn about_side(side: &Side, whose: &str) -> impl Iterator<Item = ReportNote> {
@@ -295,7 +290,7 @@ fn about_side(side: &Side, whose: &str) -> impl Iterator<Item = ReportNote> {
         .then(|| format!("{unsteady} of {completed} runs of the {whose} did not settle, so their speed is unsteady."));
     let cancelled = (completed < runs && side.trouble().is_none())
         .then(|| format!("{} of {runs} runs of the {whose} were cancelled and do not count.", runs - completed));
-    unsteady.into_iter().chain(cancelled).map(|text| (NoteMark::Careful, text))
+    unsteady.into_iter().chain(cancelled).map(|text| (Careful, text))
 }
 
 fn accuracy(line: &Line) -> Option<ReportNote> {
@@ -312,12 +307,12 @@ fn accuracy(line: &Line) -> Option<ReportNote> {
     let difference = points(accuracy.difference);
     let (mark, how) = match accuracy.verdict {
         AccuracyVerdict::Alike => return None,
-        AccuracyVerdict::Lower => (NoteMark::Careful, "lower"),
-        AccuracyVerdict::Higher => (NoteMark::Plain, "higher"),
+        AccuracyVerdict::Lower => (Careful, "lower"),
+        AccuracyVerdict::Higher => (Plain, "higher"),
         AccuracyVerdict::OtherSteps => {
             let text = "the runs did not train the same number of steps, so accuracies are not compared; set --epochs \
                         to give all runs the same work.";
-            return Some((NoteMark::Plain, text.to_owned()));
+            return Some((Plain, text.to_owned()));
         }
     };
     Some((mark, format!("the accuracy is {how}, {shares}: {difference} {explained}.")))
@@ -330,35 +325,29 @@ fn target(line: &Line) -> Option<ReportNote> {
         return None;
     }
     let share = |side: &Side| format!("{} of {} runs", side.reached_target, side.completed);
+    let [before_share, after_share] = [before, after].map(share);
     let text = format!(
-        "the target accuracy was reached by {} of the candidate and {} of the baseline.",
-        share(after),
-        share(before)
+        "the target accuracy was reached by {after_share} of the candidate and {before_share} of the baseline."
     );
-    Some((if always(before) { NoteMark::Careful } else { NoteMark::Plain }, text))
+    Some((if always(before) { Careful } else { Plain }, text))
 }
 
-fn describe_change(quantity: &Quantity, change: &Change) -> Option<String> {
+fn describe_change(quantity: &Quantity, change: &Change) -> Option<ReportNote> {
     let ratio = change.ratio.filter(|_| quantity.id != "step_seconds_p50" && change.is_certain())?;
     let interval = ratio.interval.filter(|_| ratio.value > 1.0 + MIN_CHANGE)?;
-    let Quantity { title, .. } = quantity;
-    Some(format!(
-        "{title}: {:.2} times the baseline, between {:.2} and {:.2}.",
-        ratio.value, interval.low, interval.high
-    ))
+    let (title, low, high) = (quantity.title, interval.low, interval.high);
+    Some((Careful, format!("{title}: {:.2} times the baseline, between {low:.2} and {high:.2}.", ratio.value)))
 }
 
-fn variants(line: &Line) -> Option<String> {
+fn variants(line: &Line) -> Option<ReportNote> {
     let list = |variants: &[String]| match variants {
         [] => "no other kernels".to_owned(),
         few if few.len() <= MAX_VARIANTS => few.join(", "),
         many => format!("{} and {} more", many[..MAX_VARIANTS].join(", "), many.len() - MAX_VARIANTS),
     };
     let (before, after) = (&line.variants_only_in_baseline, &line.variants_only_in_candidate);
-    if before.is_empty() && after.is_empty() {
-        return None;
-    }
-    Some(format!("the candidate uses {}, the baseline uses {}.", list(after), list(before)))
+    let text = || format!("the candidate uses {}, the baseline uses {}.", list(after), list(before));
+    (!(before.is_empty() && after.is_empty())).then(|| (Plain, text()))
 }
 
 /// Formats a share without insignificant digits.

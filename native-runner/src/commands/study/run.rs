@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use engine::Workload;
 use results::kernels::KernelSummary;
 use results::{InputMode, RunRecord, Summary};
 use serde::Serialize;
@@ -41,7 +40,10 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &StudyPlan, path: &Path) -> Resul
     // A study that cannot start leaves no folder.
     let obstacles = obstacles(arguments, plan, &missing_of(&Folder::read(path, plan)?))?;
     // Downloads happen once and must not count as time of a cell.
-    LocalData::with_data_of(&arguments.data, &networks(&asked)?, false)?;
+    let runs = asked.iter().filter_map(|(_, cell)| cell.settings.run());
+    let by_name: BTreeMap<&str, &RunSettings> = runs.map(|run| (run.workload(), run)).collect();
+    let networks = by_name.into_values().map(|run| run.network().map_err(Failure::Usage));
+    LocalData::with_data_of(&arguments.data, &networks.collect::<Result<Vec<_>, _>>()?, false)?;
     let folder = Folder::open(path, plan)?;
     let mut finished = Folder::read(path, plan)?;
     let missing = missing_of(&finished);
@@ -71,12 +73,6 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &StudyPlan, path: &Path) -> Resul
         upload(submission, &folder, &mut finished)?;
     }
     conclude(&cells, &finished, path)
-}
-
-fn networks(cells: &[(usize, &StudyCell)]) -> Result<Vec<Workload>, Failure> {
-    let runs = cells.iter().filter_map(|(_, cell)| cell.settings.run());
-    let by_name: BTreeMap<&str, &RunSettings> = runs.map(|run| (run.workload(), run)).collect();
-    by_name.into_values().map(|run| run.network().map_err(Failure::Usage)).collect()
 }
 
 fn introduce(plan: &StudyPlan, folder: &Folder, asked: usize, missing: usize) -> Result<(), Failure> {
