@@ -2,7 +2,7 @@
 
 use results::api::{Distribution, RateBin, RunRow};
 use results::{CurvePoint, Evaluation, csv};
-use view::chart::{AxisQuantity, Extent, Guide, GuidePlace, Look, Plot, Point, Series, Strand};
+use view::chart::{AxisQuantity, Extent, Guide, Look, Plot, Point, Series, Strand};
 
 use crate::backend::title_of;
 use crate::live::Beside;
@@ -79,17 +79,17 @@ impl ChartContent {
         let guides = &mut content.plot.guides;
         if let Some(value) = target {
             let label = t!(chart_target, value = text::whole_percent(value));
-            guides.push(Guide { class: "target", label, place: GuidePlace::Y(value) });
+            guides.push(Guide { class: "target", label, x: None, y: Some(value) });
         }
         if let Some(value) = ends_at.and_then(|beside| beside.learning.accuracy) {
             let label = format!("{title} {}", text::whole_percent(value));
-            guides.push(Guide { class: "published", label, place: GuidePlace::Y(value) });
+            guides.push(Guide { class: "published", label, x: None, y: Some(value) });
         }
         let reached = target.and_then(|target| Some((target, tested.iter().find(|point| point.1 >= target)?)));
         guides.extend(reached.map(|(target, &(x, y))| {
             let (target, seconds) = (text::whole_percent(target), text::seconds(x));
             let label = t!(chart_reached, target, seconds);
-            Guide { class: "reached", label, place: GuidePlace::Below(Point::new(x, y)) }
+            Guide { class: "reached", label, x: Some(x), y: Some(y) }
         }));
         content
     }
@@ -154,7 +154,7 @@ pub fn histogram(distribution: &Distribution, own: f64) -> Option<ChartContent> 
     let most = bins.iter().map(|bin| bin.runs).max().unwrap_or(0);
     let counts = axis(Extent::ToLargest).marked([0, most / 2, most].map(|runs| runs as f64).to_vec());
     let plot = Plot::new(axis(Extent::Ratios), counts, vec![series("others", others), series("own", own_bins)]);
-    let guide = Guide { class: "own", label: t!(standing_this_run).to_owned(), place: GuidePlace::X(own) };
+    let guide = Guide { class: "own", label: t!(standing_this_run).to_owned(), x: Some(own), y: None };
     let plot = Plot { guides: vec![guide], height: 190.0, ..plot };
     Some(ChartContent { plot, label: describe_distribution(distribution, own), value: text::rate })
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::scale::{Scale, ScaleSteps};
-use super::{Chart, Guide, GuidePlace, Look, Plot, Point, Series, Strand, path};
+use super::{Chart, Guide, Look, Plot, Point, Series, Strand, path};
 
 /// Space to the right of the axes.
 const RIGHT: f64 = 12.0;
@@ -102,10 +102,7 @@ impl Plot {
 
     /// Returns the horizontal guides with their values.
     fn levels(&self) -> impl Iterator<Item = (&Guide, f64)> {
-        self.guides.iter().filter_map(|guide| match guide.place {
-            GuidePlace::Y(value) => Some((guide, value)),
-            GuidePlace::X(_) | GuidePlace::Below(_) => None,
-        })
+        self.guides.iter().filter(|guide| guide.x.is_none()).filter_map(|guide| Some((guide, guide.y?)))
     }
 
     fn entries(&self) -> Vec<LegendEntry> {
@@ -146,15 +143,12 @@ impl Frame {
             }
         }
         for guide in &plot.guides {
-            match guide.place {
-                GuidePlace::X(x) => across.push(x),
-                GuidePlace::Y(y) => up.push(y),
-                GuidePlace::Below(_) => {}
-            }
+            across.extend(guide.x);
+            up.extend(guide.y);
         }
         let (x, y) = (Scale::of(&plot.x, across, 5), Scale::of(&plot.y, up, 4));
         let left = y.marks.iter().map(|mark| letters(&mark.text)).fold(0.0, f64::max) * MARK_LETTER + 10.0;
-        let has_text = !plot.y.name.is_empty() || plot.guides.iter().any(|of| matches!(of.place, GuidePlace::X(_)));
+        let has_text = !plot.y.name.is_empty() || plot.guides.iter().any(|of| of.y.is_none());
         let below = if plot.x.name.is_empty() { BELOW } else { BELOW_WITH_NAME };
         Self {
             left,
@@ -252,17 +246,14 @@ fn range(point: &Point, frame: &Frame) -> Markup {
 
 /// Draws a vertical guide, with its label on the side with more room.
 fn vertical_guide(guide: &Guide, frame: &Frame) -> Markup {
-    let class = guide.class;
-    let (x, top, label) = match guide.place {
-        GuidePlace::Y(_) => return html! {},
-        GuidePlace::X(value) => (frame.x(value), frame.top - 6.0, frame.top - 12.0),
-        GuidePlace::Below(point) => (frame.x(point.x), frame.y(point.y), frame.bottom - 10.0),
-    };
+    let Some(x) = guide.x.map(|x| frame.x(x)) else { return html! {} };
+    let at_top = (frame.top - 6.0, frame.top - 12.0);
+    let (top, label) = guide.y.map_or(at_top, |y| (frame.y(y), frame.bottom - 10.0));
     let is_right = x > f64::midpoint(frame.left, frame.right);
     let (anchor, place) = if is_right { ("end", x - 8.0) } else { ("start", x + 8.0) };
     html! {
-        line class=(class) x1=(n(x)) x2=(n(x)) y1=(n(top)) y2=(n(frame.bottom)) {}
-        text class={ "label " (class) } x=(n(place)) y=(n(label)) text-anchor=(anchor) { (guide.label) }
+        line class=(guide.class) x1=(n(x)) x2=(n(x)) y1=(n(top)) y2=(n(frame.bottom)) {}
+        text class={ "label " (guide.class) } x=(n(place)) y=(n(label)) text-anchor=(anchor) { (guide.label) }
     }
 }
 
@@ -346,7 +337,7 @@ mod tests {
         let mut plot = example(&[(0.0, 0.0), (4.0, 2.0)]);
         plot.series[0].latest = "<2.0>".to_owned();
         plot.series[0].strands[0].link = Some("/runs/a".to_owned());
-        plot.guides.push(Guide { class: "target", label: "target".to_owned(), place: GuidePlace::Y(1.0) });
+        plot.guides.push(Guide { class: "target", label: "target".to_owned(), x: None, y: Some(1.0) });
         let svg = plot.svg(480.0, "a \"chart\"");
         for part in [
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"group\" aria-label=\"a &quot;chart&quot;\"",

@@ -86,22 +86,13 @@ pub struct Point {
     pub range: Option<(f64, f64)>,
 }
 
-/// Line across a plot with a label, such as the target.
+/// Line across a plot with a label, such as the target: horizontal at `y`, vertical at `x`, or vertical below a point.
 #[derive(Clone, Debug)]
 pub struct Guide {
     pub class: &'static str,
     pub label: String,
-    pub place: GuidePlace,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum GuidePlace {
-    /// Horizontal line at a value.
-    Y(f64),
-    /// Vertical line at a value, from the top.
-    X(f64),
-    /// Vertical line below a point.
-    Below(Point),
+    pub x: Option<f64>,
+    pub y: Option<f64>,
 }
 
 impl AxisQuantity {
