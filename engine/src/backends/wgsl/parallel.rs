@@ -176,13 +176,12 @@ impl ParallelTrainer {
     /// compute during all except the last.
     async fn exchange(&mut self, mut asked: Vec<PendingExchange>, communication: &mut Communication) -> Result<()> {
         let Some(mut last) = asked.pop() else { return Ok(()) };
-        let mut combined = std::mem::take(&mut self.replicas.combined);
         for PendingExchange { exchange, computing, readings } in asked {
             self.replicas.wait_for(computing).await?;
-            self.combine(exchange, readings, Some(&mut last.computing), communication, &mut combined).await?;
+            self.combine(exchange, readings, Some(&mut last.computing), communication).await?;
             let since = self.replicas.clock.now_seconds();
             for replica in &self.replicas.trainers {
-                replica.hand_over(exchange.write, bytemuck::cast_slice(&combined));
+                replica.hand_over(exchange.write, bytemuck::cast_slice(&self.replicas.combined));
             }
             let writing_seconds = self.replicas.clock.now_seconds() - since;
             let seconds = ExchangeSeconds { writing_seconds, ..ExchangeSeconds::default() };
@@ -190,10 +189,10 @@ impl ParallelTrainer {
         }
         let PendingExchange { exchange, computing, readings } = last;
         self.replicas.wait_for(computing).await?;
-        self.combine(exchange, readings, None, communication, &mut combined).await?;
+        self.combine(exchange, readings, None, communication).await?;
         let since = self.replicas.clock.now_seconds();
-        let arriving = self.on_all(|replica| replica.write(exchange.write, bytemuck::cast_slice(&combined)));
-        self.replicas.combined = combined;
+        let combined = bytemuck::cast_slice(&self.replicas.combined);
+        let arriving = self.on_all(|replica| replica.write(exchange.write, combined));
         self.replicas.writing = Some((since, arriving));
         Ok(())
     }
@@ -201,12 +200,11 @@ impl ParallelTrainer {
     /// Combines the results of the devices. `meanwhile` is their concurrent work. Only the time after its end counts as
     /// waiting for the exchange.
     async fn combine(
-        &self,
+        &mut self,
         exchange: Exchange,
         readings: UnderWay<ReadBack>,
         mut meanwhile: Option<&mut UnderWay<()>>,
         communication: &mut Communication,
-        combined: &mut Vec<f32>,
     ) -> Result<()> {
         let mut is_overlapped = || meanwhile.as_mut().is_some_and(|computing| !computing.has_ended());
         let computed = self.replicas.clock.now_seconds();
@@ -214,7 +212,7 @@ impl ParallelTrainer {
         let read = self.replicas.clock.now_seconds();
         let seconds = ExchangeSeconds { reading_seconds: read - computed, ..ExchangeSeconds::default() };
         communication.spend(seconds, is_overlapped());
-        exchange.combination.combine(&found, &self.replicas.shares, combined);
+        exchange.combination.combine(&found, &self.replicas.shares, &mut self.replicas.combined);
         let summing_seconds = self.replicas.clock.now_seconds() - read;
         let seconds = ExchangeSeconds { summing_seconds, ..ExchangeSeconds::default() };
         communication.spend(seconds, is_overlapped());
