@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+use results::Communication;
 use shaders::params::Step;
 
 use crate::clock::Clock;
@@ -51,26 +52,30 @@ impl Share {
     }
 }
 
-/// Trainers of one network on several devices, each with its share of every batch.
-pub(crate) struct Replicas<T> {
+/// Trainers of one network on several devices, each with its share of every batch. Writes to a device return `W`.
+pub(crate) struct Replicas<T, W> {
     pub(crate) trainers: Vec<T>,
     pub(crate) clock: Rc<dyn Clock>,
     /// Division of the last batch.
     pub(crate) shares: Vec<Share>,
+    /// Result of the last exchange. Each exchange reuses its memory.
+    pub(crate) combined: Vec<f32>,
+    /// A write to all devices that may be incomplete, and its start time.
+    pub(crate) writing: Option<(f64, UnderWay<W>)>,
     /// Names of the devices, for errors.
     names: Vec<String>,
 }
 
-impl<T: Trainer> Replicas<T> {
+impl<T: Trainer, W> Replicas<T, W> {
     pub(crate) fn new(trainers: Vec<T>, names: Vec<String>, clock: Rc<dyn Clock>) -> Self {
-        Self { trainers, clock, shares: Vec::new(), names }
+        Self { trainers, clock, shares: Vec::new(), combined: Vec::new(), writing: None, names }
     }
 
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.trainers.len()).expect("the device count fits into u32")
     }
 
-    pub(crate) fn of_device(&self, place: usize) -> impl Fn(EngineError) -> EngineError + use<T> {
+    pub(crate) fn of_device(&self, place: usize) -> impl Fn(EngineError) -> EngineError + use<T, W> {
         of_device(place, self.trainers.len(), &self.names[place])
     }
 
@@ -82,6 +87,14 @@ impl<T: Trainer> Replicas<T> {
 
     pub(crate) async fn wait_for<R>(&self, work: UnderWay<R>) -> Result<Vec<R>> {
         work.ended().await.map_err(|(place, error)| self.of_device(place)(error))
+    }
+
+    /// Waits until the last combination has arrived on all devices.
+    pub(crate) async fn wait_for_arrival(&mut self, communication: &mut Communication) -> Result<()> {
+        let Some((since, arriving)) = self.writing.take() else { return Ok(()) };
+        self.wait_for(arriving).await?;
+        communication.writing_seconds += self.clock.now_seconds() - since;
+        Ok(())
     }
 
     /// Evaluates the first device's weights after checking that all have the same. The time excludes the check.

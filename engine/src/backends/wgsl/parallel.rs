@@ -80,7 +80,6 @@ impl ParallelBackend {
             job: Rc::new(job.clone()),
             step: 0,
             overlaps: self.setup().overlaps,
-            combined: Vec::new(),
         }
     }
 }
@@ -121,13 +120,11 @@ impl Backend for ParallelBackend {
 
 /// One network on several devices, each training on its share of each batch.
 struct ParallelTrainer {
-    replicas: Replicas<WgslTrainer>,
+    replicas: Replicas<WgslTrainer, ()>,
     job: Rc<TrainingJob>,
     step: u64,
     /// True if the devices exchange their gradients during the backward pass.
     overlaps: bool,
-    /// Result of the last exchange, in reused memory.
-    combined: Vec<f32>,
 }
 
 /// An exchange with results requested from all devices.
@@ -137,9 +134,6 @@ struct PendingExchange {
     computing: UnderWay<()>,
     readings: UnderWay<ReadBack>,
 }
-
-/// A write to all devices that may be incomplete, and its start time.
-type PendingWrite = (f64, UnderWay<()>);
 
 impl ParallelTrainer {
     /// Runs one step on all devices. The host waits only for exchanges, not for the end of the step.
@@ -151,7 +145,6 @@ impl ParallelTrainer {
         }
         let exchanges = self.replicas.trainers[0].plan.training.exchanges.len();
         let mut asked = Vec::new();
-        let mut writing = None;
         for number in 0..exchanges {
             let exchange = self.replicas.trainers[0].plan.training.exchanges[number];
             let epoch_begins = number == 0 && whole.offset == 0;
@@ -161,15 +154,15 @@ impl ParallelTrainer {
             asked.push(PendingExchange { exchange, computing, readings });
             let is_waited_for = exchange.is_waited_for() || number + 1 == exchanges;
             if is_waited_for {
-                self.finish_write(writing.take(), communication).await?;
-                writing = self.exchange(std::mem::take(&mut asked), communication).await?;
+                self.replicas.wait_for_arrival(communication).await?;
+                self.exchange(std::mem::take(&mut asked), communication).await?;
             }
         }
         for replica in &self.replicas.trainers {
             // The next awaited submission reports its errors.
             drop(replica.compute(slot, exchanges, false));
         }
-        self.finish_write(writing, communication).await?;
+        self.replicas.wait_for_arrival(communication).await?;
         let seconds = self.replicas.clock.now_seconds() - started;
         self.replicas.trainers.iter_mut().for_each(|replica| replica.note_step(seconds));
         Ok(())
@@ -179,21 +172,16 @@ impl ParallelTrainer {
         UnderWay::new(self.replicas.trainers.iter().map(|replica| Box::pin(start(replica)) as Ending<T>))
     }
 
-    /// Completes the requested exchanges one after the other. The devices compute during all except the last. Returns
-    /// the write of the last one.
-    async fn exchange(
-        &mut self,
-        mut asked: Vec<PendingExchange>,
-        communication: &mut Communication,
-    ) -> Result<Option<PendingWrite>> {
-        let Some(mut last) = asked.pop() else { return Ok(None) };
-        let mut combined = std::mem::take(&mut self.combined);
+    /// Completes the requested exchanges one after the other, but only starts the write of the last one. The devices
+    /// compute during all except the last.
+    async fn exchange(&mut self, mut asked: Vec<PendingExchange>, communication: &mut Communication) -> Result<()> {
+        let Some(mut last) = asked.pop() else { return Ok(()) };
         for PendingExchange { exchange, computing, readings } in asked {
             self.replicas.wait_for(computing).await?;
-            self.combine(exchange, readings, Some(&mut last.computing), communication, &mut combined).await?;
+            self.combine(exchange, readings, Some(&mut last.computing), communication).await?;
             let since = self.replicas.clock.now_seconds();
             for replica in &self.replicas.trainers {
-                replica.hand_over(exchange.write, bytemuck::cast_slice(&combined));
+                replica.hand_over(exchange.write, bytemuck::cast_slice(&self.replicas.combined));
             }
             let writing_seconds = self.replicas.clock.now_seconds() - since;
             let seconds = ExchangeSeconds { writing_seconds, ..ExchangeSeconds::default() };
@@ -201,22 +189,22 @@ impl ParallelTrainer {
         }
         let PendingExchange { exchange, computing, readings } = last;
         self.replicas.wait_for(computing).await?;
-        self.combine(exchange, readings, None, communication, &mut combined).await?;
+        self.combine(exchange, readings, None, communication).await?;
         let since = self.replicas.clock.now_seconds();
-        let arriving = self.on_all(|replica| replica.write(exchange.write, bytemuck::cast_slice(&combined)));
-        self.combined = combined;
-        Ok(Some((since, arriving)))
+        let combined = bytemuck::cast_slice(&self.replicas.combined);
+        let arriving = self.on_all(|replica| replica.write(exchange.write, combined));
+        self.replicas.writing = Some((since, arriving));
+        Ok(())
     }
 
     /// Combines the results of the devices. `meanwhile` is their concurrent work. Only the time after its end counts as
     /// waiting for the exchange.
     async fn combine(
-        &self,
+        &mut self,
         exchange: Exchange,
         readings: UnderWay<ReadBack>,
         mut meanwhile: Option<&mut UnderWay<()>>,
         communication: &mut Communication,
-        combined: &mut Vec<f32>,
     ) -> Result<()> {
         let mut is_overlapped = || meanwhile.as_mut().is_some_and(|computing| !computing.has_ended());
         let computed = self.replicas.clock.now_seconds();
@@ -224,19 +212,12 @@ impl ParallelTrainer {
         let read = self.replicas.clock.now_seconds();
         let seconds = ExchangeSeconds { reading_seconds: read - computed, ..ExchangeSeconds::default() };
         communication.spend(seconds, is_overlapped());
-        exchange.combination.combine(&found, &self.replicas.shares, combined);
+        exchange.combination.combine(&found, &self.replicas.shares, &mut self.replicas.combined);
         let summing_seconds = self.replicas.clock.now_seconds() - read;
         let seconds = ExchangeSeconds { summing_seconds, ..ExchangeSeconds::default() };
         communication.spend(seconds, is_overlapped());
         communication.exchanges += 1;
         communication.bytes += found.len() as u64 * (exchange.read.bytes + exchange.write.bytes);
-        Ok(())
-    }
-
-    async fn finish_write(&self, writing: Option<PendingWrite>, communication: &mut Communication) -> Result<()> {
-        let Some((since, arriving)) = writing else { return Ok(()) };
-        self.replicas.wait_for(arriving).await?;
-        communication.writing_seconds += self.replicas.clock.now_seconds() - since;
         Ok(())
     }
 

@@ -74,8 +74,7 @@ impl ParallelBackend {
         }
         let facts = replicas[0].facts();
         let replicas = Replicas::new(replicas, self.names.clone(), Rc::clone(&self.clock));
-        let mut trainer =
-            ParallelTrainer { replicas, job: job.clone(), step: 0, combined: Vec::new(), writing: None, facts };
+        let mut trainer = ParallelTrainer { replicas, job: job.clone(), step: 0, facts };
         let warmed = warm_up(&mut trainer, job, self.devices[0].first_use, self.clock.as_ref()).await?;
         let variants = [trainer.facts.variants, warmed.variants].concat();
         trainer.facts = TrainerFacts { variants, ..warmed };
@@ -96,13 +95,9 @@ impl Backend for ParallelBackend {
 
 /// Trainer of a network that is replicated on several devices, each with its share of every batch.
 struct ParallelTrainer {
-    replicas: Replicas<BurnTrainer>,
+    replicas: Replicas<BurnTrainer, Vec<f32>>,
     job: TrainingJob,
     step: u64,
-    /// Result of the last exchange. Each exchange reuses its memory.
-    combined: Vec<f32>,
-    /// Transfers in progress and their start time.
-    writing: Option<(f64, UnderWay<Vec<f32>>)>,
     facts: TrainerFacts,
 }
 
@@ -124,7 +119,7 @@ impl ParallelTrainer {
         let gradients = self.exchange(gradients, add_up, communication).await?;
         // Until a server has received everything, Burn's client seems to spin (docs/SCALING.md) on a core that the
         // devices may need.
-        self.wait_for_arrival(communication).await?;
+        self.replicas.wait_for_arrival(communication).await?;
         let mut pending = Vec::new();
         for (place, (passage, gradients)) in passages.into_iter().zip(gradients).enumerate() {
             let statistics = statistics.iter().map(|(layer, of_devices)| (*layer, of_devices[place].clone()));
@@ -187,34 +182,27 @@ impl ParallelTrainer {
         // Start both on all devices before waiting for one.
         computing.has_ended();
         reading.has_ended();
-        self.wait_for_arrival(communication).await?;
+        self.replicas.wait_for_arrival(communication).await?;
         let failed = |(of, error): (usize, EngineError)| self.replicas.of_device(places[of])(error);
         computing.ended().await.map_err(failed)?;
         let computed = self.replicas.clock.now_seconds();
         let found = reading.ended().await.map_err(failed)?;
         let arrived = self.replicas.clock.now_seconds();
         assert!(found.windows(2).all(|pair| pair[0].len() == pair[1].len()), "the devices' results differ in length");
-        combine(&found, &mut self.combined);
+        combine(&found, &mut self.replicas.combined);
         let combined = self.replicas.clock.now_seconds();
         communication.reading_seconds += arrived - computed;
         communication.summing_seconds += combined - arrived;
         communication.exchanges += 1;
-        let values = found.iter().map(Vec::len).sum::<usize>() + self.combined.len() * self.replicas.trainers.len();
+        let values =
+            found.iter().map(Vec::len).sum::<usize>() + self.replicas.combined.len() * self.replicas.trainers.len();
         communication.bytes += (values * size_of::<f32>()) as u64;
         let devices = self.replicas.trainers.iter().map(|replica| &replica.device);
-        let sent: Vec<Tensor<1>> = devices.map(|device| list(self.combined.clone(), device)).collect();
+        let sent: Vec<Tensor<1>> = devices.map(|device| list(self.replicas.combined.clone(), device)).collect();
         let mut arriving = UnderWay::new(sent.iter().map(|sent| read(sent.clone().narrow(0, 0, 1))));
         arriving.has_ended();
-        self.writing = Some((combined, arriving));
+        self.replicas.writing = Some((combined, arriving));
         Ok(sent)
-    }
-
-    /// Waits until all devices have received the last combination.
-    async fn wait_for_arrival(&mut self, communication: &mut Communication) -> Result<()> {
-        let Some((since, arriving)) = self.writing.take() else { return Ok(()) };
-        self.replicas.wait_for(arriving).await?;
-        communication.writing_seconds += self.replicas.clock.now_seconds() - since;
-        Ok(())
     }
 
     async fn collect(&self, pending: &mut [Vec<Pending>], report: &mut StepReport) -> Result<()> {

@@ -4,19 +4,17 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use results::{InputMode, InputPipeline};
+use results::InputMode;
 use shaders::params::{Step, StepResult};
 
 use super::super::device::executor::{Commands, Executor};
 use super::super::pace::Pace;
-use super::super::plan::{STEP_ROWS, Streamed};
+use super::super::plan::STEP_ROWS;
 use super::super::recording::{BufferRange, STEP_STRIDE_BYTES, STEPS, step_rows};
-use super::{StepKind, WgslTrainer};
+use super::{StepKind, Streaming, WgslTrainer};
 use crate::backends::sharing::{Ending, UnderWay};
-use crate::data::Split;
 use crate::error::{EngineError, Result};
-use crate::trainer::{EvaluationSet, TrainingJob};
-use crate::training::Order;
+use crate::trainer::EvaluationSet;
 
 /// Next launch to submit.
 #[derive(Clone, Copy, Default)]
@@ -195,72 +193,6 @@ impl WgslTrainer {
             StepKind::Training => &mut self.training_pace,
             StepKind::Evaluation(_) => &mut self.evaluation_pace,
         }
-    }
-}
-
-/// Batches of the next steps, gathered on the host in the device's layout, and their cost. They contain the same
-/// samples, in the same order, that the device would select.
-///
-/// WebGPU executes writes and submissions in order: a write overwrites batches after the steps that read them. So one
-/// buffer for batches on the device is enough. Gathering and handing over can overlap with computing, but not the copy
-/// into the device's memory, which comes between two submissions.
-pub(super) struct Streaming {
-    mode: InputMode,
-    place: Streamed,
-    order: Order,
-    images: Vec<u8>,
-    labels: Vec<u16>,
-    numbers: Vec<u32>,
-    /// Cost since the last report.
-    spent: InputPipeline,
-}
-
-impl Streaming {
-    pub(super) fn new(mode: InputMode, place: Streamed) -> Self {
-        let samples = (place.steps * place.rows) as usize;
-        Self {
-            mode,
-            place,
-            order: Order::default(),
-            images: Vec::with_capacity(samples * place.sample_bytes),
-            labels: Vec::with_capacity(samples),
-            numbers: Vec::with_capacity(samples),
-            spent: InputPipeline::new(mode),
-        }
-    }
-
-    /// Returns and resets the cost.
-    pub(super) fn take_spent(&mut self) -> InputPipeline {
-        std::mem::replace(&mut self.spent, InputPipeline::new(self.mode))
-    }
-
-    fn clear(&mut self) {
-        self.images.clear();
-        self.labels.clear();
-        self.numbers.clear();
-    }
-
-    /// Appends the batch of a step to those gathered since the last [`Self::clear`].
-    fn gather(&mut self, job: &TrainingJob, step: u64) {
-        let sample_bytes = self.place.sample_bytes;
-        let batch = job.batches.step(step);
-        self.order.advance(job, step);
-        let order = &self.order.samples;
-        let Split { images, labels, .. } = &job.data.train;
-        let features = images.len() / labels.len().max(1);
-        let rows = self.labels.len() + self.place.rows as usize;
-        for row in 0..batch.count {
-            let number = order[(batch.offset + row) as usize % order.len()];
-            let sample = number as usize;
-            self.images.extend_from_slice(&images[sample * features..][..features]);
-            // Samples are padded to whole words on the device.
-            self.images.resize(self.images.len() + sample_bytes - features, 0);
-            self.labels.push(labels[sample]);
-            self.numbers.push(number);
-        }
-        self.images.resize(rows * sample_bytes, 0);
-        self.labels.resize(rows, 0);
-        self.numbers.resize(rows, 0);
     }
 }
 
