@@ -228,10 +228,8 @@ fn input(
     if contrast.is_some_and(|(low, high)| low > high) {
         return value.field("contrast").refuse("the lower factor comes first");
     }
-    let changes_light = [("brightness", brightness != 0.0), ("contrast", contrast.is_some())];
-    if let Some((field, _)) = changes_light.into_iter().find(|(_, is_set)| *is_set)
-        && normalization != Normalization::EachImage
-    {
+    let light = if brightness == 0.0 { contrast.map(|_| "contrast") } else { Some("brightness") };
+    if let Some(field) = light.filter(|_| normalization != Normalization::EachImage) {
         return value.field(field).refuse("it needs `normalization = \"each_image\"`, which computes it");
     }
     let augmentation = Augmentation { flip, shift, brightness, contrast };
