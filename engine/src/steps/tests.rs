@@ -235,10 +235,8 @@ fn batches_beyond_the_memory_limit_report_needed_and_allowed_bytes() {
     assert_eq!(metrics(&steps.sizes[0].entries[1]).predicted_bytes, None);
     for (entry, what) in [(0, "the workload as a whole"), (1, "the built workload")] {
         let what = what.to_owned();
-        assert_eq!(
-            *outcome(1, entry),
-            StepsOutcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 }
-        );
+        let expected = StepsOutcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 };
+        assert_eq!(*outcome(1, entry), expected);
     }
     assert_eq!(metrics(&steps.sizes[1].entries[2]).device_memory_bytes, 128);
     let StepsOutcome::Skipped { reason } = outcome(2, 0) else { panic!("{:?}", outcome(2, 0)) };

@@ -18,7 +18,7 @@ use serde_json::error::Category;
 
 use crate::failure::Failure;
 use crate::workload_file::definition::WorkloadDefinition;
-use crate::workload_file::place::{Language, Place, byte_of, located_values, shown};
+use crate::workload_file::place::{Language, Located, byte_of, located_values, shown};
 
 /// Limit on the file size, because a record contains the whole network.
 const MAX_FILE_BYTES: u64 = 64 << 10;
@@ -63,7 +63,7 @@ fn language(path: &Path) -> Option<Language> {
 
 fn parse(file: &str, text: &str, language: Language) -> Result<Workload, String> {
     let definition = read(file, text, language)?;
-    recipe::workload(&definition, Place(&located_values(text, language)))
+    recipe::workload(&definition, Located(&located_values(text, language)))
         .map_err(|mistake| shown(file, text, mistake.at, &mistake.message))
 }
 

@@ -8,7 +8,7 @@ use engine::{
 };
 
 use crate::workload_file::definition::{Conv2d, FileLayer, Pool, Recurrent};
-use crate::workload_file::place::{Mistake, Place};
+use crate::workload_file::place::{Located, Mistake};
 
 /// Limit on the values that a layer outputs per sample.
 const MAX_VALUES: u64 = 1 << 22;
@@ -24,7 +24,7 @@ pub(crate) fn model(
     set: &DataSetDefinition,
     input: Shape,
     layers: &[FileLayer],
-    list: Place<'_>,
+    list: Located<'_>,
 ) -> Result<Model, Mistake> {
     if layers.is_empty() || layers.len() > MAX_LAYERS {
         return list.refuse(format!("there must be 1 to {MAX_LAYERS} layers, not {}", layers.len()));
@@ -49,8 +49,8 @@ struct LayerInput {
 struct NetworkBuilder<'f> {
     set: &'f DataSetDefinition,
     model: Model,
-    /// Place of the options of each node.
-    places: Vec<Place<'f>>,
+    /// Options of each node.
+    places: Vec<Located<'f>>,
     current: LayerInput,
     labels: BTreeMap<&'f str, LayerInput>,
     /// Node that can take an activation from the next word.
@@ -58,7 +58,7 @@ struct NetworkBuilder<'f> {
 }
 
 impl<'f> NetworkBuilder<'f> {
-    fn add(&mut self, place: Place<'f>, name: &str, layer: &'f FileLayer) -> Result<(), Mistake> {
+    fn add(&mut self, place: Located<'f>, name: &str, layer: &'f FileLayer) -> Result<(), Mistake> {
         let takes = self.takes.take();
         match layer {
             FileLayer::Relu => self.activate(place, name, takes, Activation::Relu),
@@ -78,7 +78,7 @@ impl<'f> NetworkBuilder<'f> {
         }
     }
 
-    fn labelled(&self, place: Place<'_>, label: &str) -> Result<LayerInput, Mistake> {
+    fn labelled(&self, place: Located<'_>, label: &str) -> Result<LayerInput, Mistake> {
         self.labels.get(label).copied().ok_or_else(|| {
             let known: Vec<&str> = self.labels.keys().copied().collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -86,7 +86,7 @@ impl<'f> NetworkBuilder<'f> {
         })
     }
 
-    fn keep(&mut self, place: Place<'_>, label: &'f str) -> Result<(), Mistake> {
+    fn keep(&mut self, place: Located<'_>, label: &'f str) -> Result<(), Mistake> {
         if self.current.source == Source::Data {
             return place.refuse("a label needs a layer before it");
         }
@@ -100,7 +100,7 @@ impl<'f> NetworkBuilder<'f> {
     }
 
     /// Sets the activation of the previous layer, which backends compute together with it.
-    fn activate(&mut self, place: Place<'_>, name: &str, of: Option<usize>, new: Activation) -> Result<(), Mistake> {
+    fn activate(&mut self, place: Located<'_>, name: &str, of: Option<usize>, new: Activation) -> Result<(), Mistake> {
         let Some(
             Node::Conv2d { activation, .. }
             | Node::Dense { activation, .. }
@@ -122,7 +122,7 @@ impl<'f> NetworkBuilder<'f> {
     }
 
     /// Adds a layer as a node of the model. `place` is the position of its options.
-    fn node(&mut self, place: Place<'f>, name: &str, layer: &FileLayer) -> Result<(), Mistake> {
+    fn node(&mut self, place: Located<'f>, name: &str, layer: &FileLayer) -> Result<(), Mistake> {
         let read = match layer {
             // The words of a story are read unchanged, at any position in the network.
             FileLayer::Embedding { .. } => LayerInput { source: Source::Data, is_flat: false },
@@ -164,7 +164,7 @@ impl<'f> NetworkBuilder<'f> {
         Ok(())
     }
 
-    fn check_input(&self, place: Place<'_>, name: &str, layer: &FileLayer, read: LayerInput) -> Result<(), Mistake> {
+    fn check_input(&self, place: Located<'_>, name: &str, layer: &FileLayer, read: LayerInput) -> Result<(), Mistake> {
         if read.is_flat && !matches!(layer, FileLayer::Dense(_) | FileLayer::Dropout { .. }) {
             return place.refuse(format!("`{name}` cannot read the output of `flatten`; only dense and dropout can"));
         }
@@ -179,7 +179,7 @@ impl<'f> NetworkBuilder<'f> {
     }
 
     /// Returns the node that a word layer shares vectors with.
-    fn shared(&self, place: Place<'_>, layer: &FileLayer) -> Result<Option<usize>, Mistake> {
+    fn shared(&self, place: Located<'_>, layer: &FileLayer) -> Result<Option<usize>, Mistake> {
         let (FileLayer::Embedding { shares: Some(label), .. } | FileLayer::WordScores { shares: Some(label), .. }) =
             layer
         else {
@@ -220,7 +220,7 @@ impl<'f> NetworkBuilder<'f> {
         }
     }
 
-    fn finish(self, list: Place<'_>) -> Result<Model, Mistake> {
+    fn finish(self, list: Located<'_>) -> Result<Model, Mistake> {
         let Some(last) = self.model.nodes.len().checked_sub(1) else {
             return list.refuse("no layer computes anything");
         };
@@ -269,7 +269,7 @@ impl<'f> NetworkBuilder<'f> {
 }
 
 /// Returns the engine's layer. Checks bounds that depend on other numbers.
-fn translate(place: Place<'_>, layer: &FileLayer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
+fn translate(place: Located<'_>, layer: &FileLayer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
     // Every word of a data set may be an answer: the words are its classes.
     let vocabulary = set.train.classes;
     Ok(match *layer {
@@ -326,7 +326,7 @@ fn translate(place: Place<'_>, layer: &FileLayer, input: Shape, set: &DataSetDef
     })
 }
 
-fn pool(place: Place<'_>, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
+fn pool(place: Located<'_>, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
     let &Pool { size: side, padding, rounding, activation, .. } = pool;
     let stride = pool.stride.unwrap_or(side);
     place.field("padding").check_whole(padding, 0, side - 1)?;
@@ -340,7 +340,7 @@ fn pool(place: Place<'_>, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> 
 }
 
 /// Checks that each tensor supports its initializer.
-fn check_initializers(place: Place<'_>, layer: &FileLayer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
+fn check_initializers(place: Located<'_>, layer: &FileLayer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
     let no_bias = Initializer::GlorotUniform;
     let (kernel, field, bias) = match *layer {
         FileLayer::Dense(ref dense) => (dense.kernel_initializer, "kernel_initializer", dense.bias_initializer),

@@ -52,9 +52,9 @@ fn from_json<'t>(raw: &'t RawValue, text: &str) -> Spanned<DeValue<'t>> {
 
 /// Value of the file, or the smallest one around it if it is absent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'f>(pub(crate) &'f Spanned<DeValue<'f>>);
+pub(crate) struct Located<'f>(pub(crate) &'f Spanned<DeValue<'f>>);
 
-impl<'f> Place<'f> {
+impl<'f> Located<'f> {
     pub(crate) fn field(self, name: &str) -> Self {
         Self(self.0.get_ref().get(name).unwrap_or(self.0))
     }

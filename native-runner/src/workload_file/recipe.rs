@@ -12,7 +12,7 @@ use toml::de::DeValue;
 use crate::text::did_you_mean;
 use crate::workload_file::definition::{LastBatch, PreprocessingOptions, TestViews, WorkloadDefinition};
 use crate::workload_file::network;
-use crate::workload_file::place::{Mistake, Place};
+use crate::workload_file::place::{Located, Mistake};
 
 /// Relative tolerance of early losses, the same as for built-in workloads.
 const LOSS_TOLERANCE: f64 = 1e-3;
@@ -60,11 +60,11 @@ const BOUNDS: [(Bound, &str); 6] = [
 ///
 /// They are one array because rustc 1.95 miscompiles two arguments: with optimization, `around` keeps the value of the
 /// first call.
-fn check_bounds(value: Place<'_>, [around, field]: [&str; 2]) -> Result<(), Mistake> {
+fn check_bounds(value: Located<'_>, [around, field]: [&str; 2]) -> Result<(), Mistake> {
     match value.0.get_ref() {
-        DeValue::Array(items) => items.iter().try_for_each(|item| check_bounds(Place(item), [around, field])),
+        DeValue::Array(items) => items.iter().try_for_each(|item| check_bounds(Located(item), [around, field])),
         DeValue::Table(fields) => {
-            fields.iter().try_for_each(|(name, value)| check_bounds(Place(value), [field, name.get_ref().as_ref()]))
+            fields.iter().try_for_each(|(name, value)| check_bounds(Located(value), [field, name.get_ref().as_ref()]))
         }
         _ => {
             let Some(number) = value.number() else { return Ok(()) };
@@ -78,7 +78,7 @@ fn check_bounds(value: Place<'_>, [around, field]: [&str; 2]) -> Result<(), Mist
     }
 }
 
-fn check_number(value: Place<'_>, number: f64, (allowed, is_allowed): Bound) -> Result<(), Mistake> {
+fn check_number(value: Located<'_>, number: f64, (allowed, is_allowed): Bound) -> Result<(), Mistake> {
     #[expect(clippy::cast_possible_truncation, reason = "as the engine reads many of them")]
     let in_single_precision = f64::from(number as f32);
     if [number, in_single_precision].into_iter().all(|number| number.is_finite() && is_allowed(number)) {
@@ -87,7 +87,7 @@ fn check_number(value: Place<'_>, number: f64, (allowed, is_allowed): Bound) -> 
     value.refuse(format!("must be {allowed}, but is {number}"))
 }
 
-pub(crate) fn workload(definition: &WorkloadDefinition, root: Place<'_>) -> Result<Workload, Mistake> {
+pub(crate) fn workload(definition: &WorkloadDefinition, root: Located<'_>) -> Result<Workload, Mistake> {
     check_bounds(root, ["", ""])?;
     let name = name(root.field("name"), &definition.name)?;
     let title = line(root.field("title"), &definition.title, 100)?;
@@ -135,7 +135,7 @@ fn leak_text(text: &str) -> &'static str {
     known
 }
 
-fn name(value: Place<'_>, name: &str) -> Result<&'static str, Mistake> {
+fn name(value: Located<'_>, name: &str) -> Result<&'static str, Mistake> {
     const MAX_NAME_LENGTH: usize = 40;
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if !name.starts_with(|c: char| c.is_ascii_lowercase())
@@ -154,7 +154,7 @@ fn name(value: Place<'_>, name: &str) -> Result<&'static str, Mistake> {
 }
 
 /// Collapses whitespace in a text that is shown on one line.
-fn line(value: Place<'_>, text: &str, longest: usize) -> Result<&'static str, Mistake> {
+fn line(value: Located<'_>, text: &str, longest: usize) -> Result<&'static str, Mistake> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() > longest || !line.chars().all(results::is_plain) {
         return value.refuse(format!("it must be at most {longest} visible characters"));
@@ -162,7 +162,7 @@ fn line(value: Place<'_>, text: &str, longest: usize) -> Result<&'static str, Mi
     Ok(leak_text(&line))
 }
 
-fn data_set(value: Place<'_>, name: &str) -> Result<&'static DataSetDefinition, Mistake> {
+fn data_set(value: Located<'_>, name: &str) -> Result<&'static DataSetDefinition, Mistake> {
     engine::data_set(name).ok_or_else(|| {
         let known: Vec<&str> = engine::DATA_SETS.iter().map(|set| set.name.as_str()).collect();
         let close = did_you_mean(name, known.iter().copied());
@@ -170,7 +170,7 @@ fn data_set(value: Place<'_>, name: &str) -> Result<&'static DataSetDefinition, 
     })
 }
 
-fn check_samples(root: Place<'_>, definition: &WorkloadDefinition, set: &DataSetDefinition) -> Result<(), Mistake> {
+fn check_samples(root: Located<'_>, definition: &WorkloadDefinition, set: &DataSetDefinition) -> Result<(), Mistake> {
     let all = set.train.samples;
     let mut trained = all;
     if let Some(TrainingRange { first, samples }) = definition.training_samples {
@@ -190,7 +190,7 @@ fn check_samples(root: Place<'_>, definition: &WorkloadDefinition, set: &DataSet
     Ok(())
 }
 
-fn check_points(value: Place<'_>, points: &[(f64, f64)]) -> Result<(), Mistake> {
+fn check_points(value: Located<'_>, points: &[(f64, f64)]) -> Result<(), Mistake> {
     for (number, (share, factor)) in points.iter().enumerate() {
         check_number(value.item(number).item(0), *share, SHARE)?;
         check_number(value.item(number).item(1), *factor, NOT_NEGATIVE)?;
@@ -202,7 +202,7 @@ fn check_points(value: Place<'_>, points: &[(f64, f64)]) -> Result<(), Mistake> 
 }
 
 fn input(
-    value: Place<'_>,
+    value: Located<'_>,
     options: &PreprocessingOptions,
     set: &DataSetDefinition,
 ) -> Result<(InputRecipe, Shape), Mistake> {
@@ -228,10 +228,8 @@ fn input(
     if contrast.is_some_and(|(low, high)| low > high) {
         return value.field("contrast").refuse("the lower factor comes first");
     }
-    let changes_light = [("brightness", brightness != 0.0), ("contrast", contrast.is_some())];
-    if let Some((field, _)) = changes_light.into_iter().find(|(_, is_set)| *is_set)
-        && normalization != Normalization::EachImage
-    {
+    let light = if brightness == 0.0 { contrast.map(|_| "contrast") } else { Some("brightness") };
+    if let Some(field) = light.filter(|_| normalization != Normalization::EachImage) {
         return value.field(field).refuse("it needs `normalization = \"each_image\"`, which computes it");
     }
     let augmentation = Augmentation { flip, shift, brightness, contrast };

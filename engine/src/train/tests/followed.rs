@@ -42,14 +42,8 @@ impl Witness for Follower {
         })
     }
 
-    async fn prove(
-        &mut self,
-        _: &str,
-        _: u64,
-        _: Option<u64>,
-        hashes: Option<PartHashes>,
-    ) -> Result<ProofWanted, String> {
-        self.hashes.extend(hashes);
+    async fn prove(&mut self, _: &str, _: u64, _: Option<u64>, got: Option<PartHashes>) -> Result<ProofWanted, String> {
+        self.hashes.extend(got);
         Ok(if self.wanted.is_empty() { ProofWanted::default() } else { self.wanted.remove(0) })
     }
 
