@@ -1,5 +1,5 @@
 #[cfg(feature = "burn-remote")]
-pub(super) mod replica;
+pub(super) mod share;
 pub(super) mod warm_up;
 
 use async_trait::async_trait;
@@ -10,7 +10,7 @@ use shaders::params::Step;
 use super::FirstUse;
 use super::failure::refused;
 use super::functions::Functions;
-use super::network::{Leaves, Network, Tape, add_gradients};
+use super::network::{Network, Tape, add_gradients};
 use super::updater::TrainingState;
 use super::value::{Arrangement, list};
 use crate::clock::Clock;
@@ -38,7 +38,7 @@ pub(super) struct BurnTrainer {
     gradients: Vec<Option<Tensor<1>>>,
     logits: Option<Tensor<2>>,
     order: Order,
-    step: u64,
+    pub(super) step: u64,
     facts: TrainerFacts,
 }
 
@@ -58,17 +58,17 @@ impl BurnTrainer {
         clock: &dyn Clock,
     ) -> Result<Self> {
         let functions = Functions::of_model(&job.model, &device).await.map_err(refused)?;
-        let network = Network::new(&job.model, functions)?;
+        let network = Network::new(job, functions)?;
         settings.extend(functions.settings());
         // Do not count memory of earlier trainers.
         device.memory_cleanup();
         let reserved_by_others = reserved(&device);
         let tensors = lists(job.initial_weights()?, &network.arrangements, &device);
-        let data = job.model.stages(job.dropout)?.values[0];
+        let data = &network.stages.values[0];
         let specs = job.model.tensors()?;
         let mut trainer = Self {
-            preprocessing: Preprocessing::new(job, &data, 1)?,
-            features: job.model.input.features(),
+            preprocessing: Preprocessing::new(job, data, 1)?,
+            features: data.shape.features(),
             classes: job.model.classes()? as usize,
             trained: specs.iter().map(|spec| spec.kind == TensorKind::Trained).collect(),
             gradients: vec![None; specs.len()],
@@ -106,7 +106,7 @@ impl BurnTrainer {
         let (mut graph, pending) = self.differentiate(logits.clone(), &labels, step.count, step.count);
         let Tape { leaves, statistics, .. } = pass;
         let mut gradients = vec![None; self.trained.len()];
-        add_gradients(leaves.read, &mut graph, &mut gradients);
+        add_gradients(leaves, &mut graph, &mut gradients);
         let logits = logits.inner();
         for (tensor, moved) in statistics {
             self.state.tensors[tensor] = moved;
@@ -130,13 +130,8 @@ impl BurnTrainer {
 
     fn pass<'a>(&'a self, step: &'a Step) -> Tape<'a> {
         let trained: &[bool] = if step.training == 1 { &self.trained } else { &[] };
-        Tape {
-            device: &self.device,
-            step,
-            dropout: self.job.dropout,
-            leaves: Leaves::new(&self.state.tensors, trained),
-            statistics: Vec::new(),
-        }
+        let (device, tensors) = (&self.device, self.state.tensors.as_slice());
+        Tape { device, step, tensors, trained, leaves: Vec::new(), statistics: Vec::new() }
     }
 
     /// Returns the summed loss of the samples and the number of correct answers.
@@ -164,7 +159,7 @@ impl BurnTrainer {
         (list(arrangement.store(values), &self.device), labels)
     }
 
-    fn training_batch(&mut self, step: &Step) -> (Tensor<1>, Vec<u32>) {
+    pub(super) fn training_batch(&mut self, step: &Step) -> (Tensor<1>, Vec<u32>) {
         self.order.advance(&self.job, self.step);
         self.batch(self.preprocessing.gather, &self.job.data.train, &self.order.samples, step)
     }
@@ -209,20 +204,8 @@ impl BurnTrainer {
 }
 
 impl Rehearsing for BurnTrainer {
-    type State = TrainingState;
-
-    fn learned(&self) -> TrainingState {
-        self.state.clone()
-    }
-
-    fn jump(&mut self, step: u64) {
-        self.step = step;
-    }
-
-    fn forget(&mut self, start: TrainingState) {
-        self.state = start;
-        self.gradients.fill(None);
-        (self.step, self.logits) = (0, None);
+    fn replicas(&mut self) -> &mut [Self] {
+        std::slice::from_mut(self)
     }
 }
 

@@ -1,7 +1,7 @@
 use burn_tensor::{Device, Tensor, TensorData};
 
 use super::functions::Functions;
-use crate::model::{Activation, Shape};
+use crate::model::Shape;
 
 /// Layout of a sample's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,8 +85,8 @@ impl LayerValue {
         }
     }
 
-    pub(super) fn activated(self, function: Activation, functions: Functions) -> Self {
-        map_value!(self, tensor => functions.activate(tensor, function))
+    pub(super) fn activated(self, activation: u32, functions: Functions) -> Self {
+        map_value!(self, tensor => functions.activate(tensor, activation))
     }
 
     /// Multiplies by factors in the same layout.

@@ -13,18 +13,20 @@
 #[cfg(all(test, feature = "burn-flex", feature = "wgsl"))]
 mod tests;
 
+use std::cell::RefCell;
 use std::rc::Rc;
+use std::task::{Context, Waker};
 
 use async_trait::async_trait;
 use burn_tensor::{Device, Tensor};
+use futures_channel::oneshot;
 use results::{Adapter, Communication};
 use shaders::params::Step;
 
 use super::failure::{Guarded, guarded, refused};
-use super::trainer::replica::Passage;
+use super::trainer::share::ShareResult;
 use super::trainer::warm_up::{Rehearsing, warm_up};
 use super::trainer::{BurnTrainer, Pending, STEPS_PER_READ_BACK, numbers};
-use super::updater::TrainingState;
 use super::value::list;
 use super::{BurnBackend, FirstUse};
 use crate::backends::sharing::{Ending, Share, UnderWay, check_agreement, moments, of_device, shares, sum};
@@ -76,7 +78,7 @@ impl ParallelBackend {
             replicas.push(replica.await.map_err(group.of_device(place))?);
         }
         let facts = replicas[0].facts();
-        let mut trainer = ParallelTrainer { replicas, group, job: job.clone(), step: 0, shares: Vec::new(), facts };
+        let mut trainer = ParallelTrainer { replicas, group, job: job.clone(), shares: Vec::new(), facts };
         let warmed = warm_up(&mut trainer, job, self.devices[0].first_use, self.clock.as_ref()).await?;
         let variants = [trainer.facts.variants, warmed.variants].concat();
         trainer.facts = TrainerFacts { variants, ..warmed };
@@ -172,7 +174,6 @@ struct ParallelTrainer {
     replicas: Vec<BurnTrainer>,
     group: DeviceGroup,
     job: TrainingJob,
-    step: u64,
     shares: Vec<Share>,
     facts: TrainerFacts,
 }
@@ -180,69 +181,85 @@ struct ParallelTrainer {
 impl ParallelTrainer {
     /// Runs one training step on all devices. Waits only for exchanges.
     async fn run_step(&mut self, communication: &mut Communication) -> Result<Vec<Pending>> {
-        let whole = self.job.step(self.step, 0);
+        let whole = self.job.step(self.replicas[0].step, 0);
         self.shares = shares(whole.count, self.group.count()).collect();
-        let mut passages: Vec<Option<Passage>> = Vec::new();
-        for (replica, share) in self.replicas.iter_mut().zip(&self.shares) {
-            passages.push((share.count > 0).then(|| replica.begin_share(share.of(whole))));
+        let (results, statistics) = self.train_shares(&whole, communication).await?;
+        let mut found = Vec::new();
+        let mut gradients = Vec::new();
+        for (place, result) in results.iter().enumerate() {
+            if let Some(ShareResult { gradients: of_share, .. }) = result {
+                found = of_share.iter().map(Option::is_some).collect();
+                gradients.push((place, Tensor::cat(of_share.iter().flatten().cloned().collect(), 0)));
+            }
         }
-        let statistics = self.run_forward(&whole, &mut passages, communication).await?;
-        for _ in &statistics {
-            let found = self.each(&mut passages, |_, replica, passage| replica.come_back(passage));
-            let sums = self.group.exchange(found, add_up, communication).await?;
-            self.each(&mut passages, |place, replica, passage| replica.go_back(passage, sums[place].clone()));
-        }
-        let found = passages.iter().flatten().next().map(Passage::found).unwrap_or_default();
-        let gradients = self.each(&mut passages, |_, _, passage| passage.gradients());
         let gradients = self.group.exchange(gradients, add_up, communication).await?;
         // Until a server has received everything, Burn's client seems to spin (docs/SCALING.md) on a core that the
         // devices may need.
         self.group.wait_for_arrival(communication).await?;
         let mut pending = Vec::new();
-        for (place, (passage, gradients)) in passages.into_iter().zip(gradients).enumerate() {
-            let statistics = statistics.iter().map(|(layer, of_devices)| (*layer, of_devices[place].clone()));
-            pending.push(self.replicas[place].end_share(passage, &whole, statistics, &found, gradients));
+        for (place, (result, gradients)) in results.into_iter().zip(gradients).enumerate() {
+            let statistics = statistics.iter().map(|(norm, of_devices)| (*norm, of_devices[place].clone()));
+            pending.push(self.replicas[place].end_share(result, &whole, statistics, &found, gradients));
         }
-        self.step += 1;
         Ok(pending)
     }
 
-    /// Calls `work` with each device that has samples and its index, and returns the results with the indices.
-    fn each<T>(
-        &self,
-        passages: &mut [Option<Passage>],
-        mut work: impl FnMut(usize, &BurnTrainer, &mut Passage) -> T,
-    ) -> Vec<(usize, T)> {
-        let parts = passages.iter_mut().zip(&self.replicas).enumerate();
-        parts.filter_map(|(place, (passage, replica))| Some((place, work(place, replica, passage.as_mut()?)))).collect()
-    }
-
-    /// Runs the forward pass, and the backward pass down to the last batch normalization.
-    ///
-    /// Returns the statistics of each batch normalization on each device.
-    async fn run_forward(
+    /// Trains on the shares of a batch, up to their gradients. Returns the results of devices that have samples, and the
+    /// statistics of each batch normalization on each device.
+    async fn train_shares(
         &mut self,
         whole: &Step,
-        passages: &mut [Option<Passage>],
         communication: &mut Communication,
-    ) -> Result<Vec<(usize, Vec<Tensor<1>>)>> {
-        let mut all = Vec::new();
-        for layer in self.replicas[0].network.batch_norms() {
-            let (pixels, channels) = self.replicas[0].network.normalized_sizes(layer);
-            let with_samples = self.shares.iter().map(|share| share.count).filter(|count| *count > 0);
-            let values = with_samples.map(|count| u64::from(count) * u64::from(pixels));
-            let found = self.each(passages, |_, replica, passage| replica.arrive(passage, layer));
-            let combine = |found: &[Vec<f32>], all: &mut Vec<f32>| {
-                *all = moments(found.iter().map(Vec::as_slice).zip(values), channels);
+    ) -> Result<(Vec<Option<ShareResult>>, Vec<(usize, Vec<Tensor<1>>)>)> {
+        let parts: Vec<Step> = self.shares.iter().map(|share| share.of(*whole)).collect();
+        let replicas = self.replicas.iter_mut().zip(&parts);
+        let batches: Vec<_> =
+            replicas.map(|(replica, part)| (part.count > 0).then(|| replica.training_batch(part))).collect();
+        // Exchanges that shares wait for: the place of the device, its numbers, and the receiver of the result.
+        let requests = RefCell::new(Vec::new());
+        let mut working = Vec::new();
+        for (place, ((replica, part), batch)) in self.replicas.iter().zip(&parts).zip(batches).enumerate() {
+            let requests = &requests;
+            let exchange = async move |numbers| {
+                let (answer, answered) = oneshot::channel();
+                requests.borrow_mut().push(((place, numbers), answer));
+                answered.await.expect("every exchange is answered")
             };
-            let statistics = self.group.exchange(found, combine, communication).await?;
-            self.each(passages, |place, replica, passage| {
-                replica.normalize(passage, statistics[place].clone(), whole.count);
-            });
-            all.push((layer, statistics));
+            working.push(batch.map(|batch| Box::pin(replica.train_share(*part, batch, whole.count, exchange))));
         }
-        self.each(passages, |_, replica, passage| replica.turn(passage, whole.count));
-        Ok(all)
+        let norms = self.replicas[0].network.batch_norms();
+        let mut statistics = Vec::new();
+        for number in 0..2 * norms.len() {
+            for work in working.iter_mut().flatten() {
+                let polled = work.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+                assert!(polled.is_pending(), "a share waits for each exchange");
+            }
+            let (found, answers): (Vec<_>, Vec<_>) = requests.take().into_iter().unzip();
+            let places: Vec<usize> = found.iter().map(|(place, _)| *place).collect();
+            let combined = if let Some(&norm) = norms.get(number) {
+                let (pixels, channels) = self.replicas[0].network.normalized_sizes(norm);
+                let values = places.iter().map(|&place| u64::from(parts[place].count) * u64::from(pixels));
+                let combine = |found: &[Vec<f32>], all: &mut Vec<f32>| {
+                    *all = moments(found.iter().map(Vec::as_slice).zip(values), channels);
+                };
+                let combined = self.group.exchange(found, combine, communication).await?;
+                statistics.push((norm, combined.clone()));
+                combined
+            } else {
+                self.group.exchange(found, add_up, communication).await?
+            };
+            for (place, answer) in places.into_iter().zip(answers) {
+                answer.send(combined[place].clone()).expect("a share waits for its exchange");
+            }
+        }
+        let mut results = Vec::new();
+        for work in working {
+            results.push(match work {
+                Some(work) => Some(work.await),
+                None => None,
+            });
+        }
+        Ok((results, statistics))
     }
 
     async fn collect(&self, pending: &mut [Vec<Pending>], report: &mut StepReport) -> Result<()> {
@@ -274,20 +291,8 @@ impl ParallelTrainer {
 }
 
 impl Rehearsing for ParallelTrainer {
-    type State = Vec<TrainingState>;
-
-    fn learned(&self) -> Vec<TrainingState> {
-        self.replicas.iter().map(Rehearsing::learned).collect()
-    }
-
-    fn jump(&mut self, step: u64) {
-        self.step = step;
-        self.replicas.iter_mut().for_each(|replica| replica.jump(step));
-    }
-
-    fn forget(&mut self, start: Vec<TrainingState>) {
-        self.step = 0;
-        self.replicas.iter_mut().zip(start).for_each(|(replica, start)| replica.forget(start));
+    fn replicas(&mut self) -> &mut [BurnTrainer] {
+        &mut self.replicas
     }
 }
 

@@ -1,5 +1,6 @@
 //! Warm-up of a trainer as it is built, so that training time excludes compiling and tuning.
 
+use super::BurnTrainer;
 use crate::backends::burn::FirstUse;
 use crate::clock::Clock;
 use crate::error::Result;
@@ -14,10 +15,8 @@ const MAX_STEPS: usize = 64;
 const MAX_SECONDS: f64 = 60.0;
 
 pub(crate) trait Rehearsing: Trainer {
-    type State;
-    fn learned(&self) -> Self::State;
-    fn jump(&mut self, step: u64);
-    fn forget(&mut self, start: Self::State);
+    /// Returns the trainers of all devices.
+    fn replicas(&mut self) -> &mut [BurnTrainer];
 }
 
 /// Runs one step and one test if Burn compiles, and discards the results. If Burn also tunes, runs batches of the other
@@ -32,7 +31,7 @@ pub(crate) async fn warm_up(
     if first_use == FirstUse::Ordinary {
         return Ok(facts);
     }
-    let start = trainer.learned();
+    let start: Vec<_> = trainer.replicas().iter().map(|replica| replica.state.clone()).collect();
     let begin = clock.now_seconds();
     trainer.train_steps(1).await?;
     trainer.evaluate(EvaluationSet::Test, job.data.test.samples().min(job.test_batch())).await?;
@@ -47,7 +46,11 @@ pub(crate) async fn warm_up(
     } else {
         facts.compiling_seconds = Some(clock.now_seconds() - begin);
     }
-    trainer.forget(start);
+    for (replica, start) in trainer.replicas().iter_mut().zip(start) {
+        replica.state = start;
+        replica.gradients.fill(None);
+        (replica.step, replica.logits) = (0, None);
+    }
     Ok(facts)
 }
 
@@ -55,14 +58,14 @@ pub(crate) async fn warm_up(
 async fn use_other_sizes(trainer: &mut impl Rehearsing, job: &TrainingJob) -> Result<()> {
     let last = job.batches.steps_of_epochs(1).saturating_sub(1);
     if job.batches.step(last).count != job.batches.batch_size {
-        trainer.jump(last);
+        trainer.replicas().iter_mut().for_each(|replica| replica.step = last);
         trainer.train_steps(1).await?;
     }
     let (samples, batch) = (job.data.test.samples(), job.test_batch());
     if samples > batch && !samples.is_multiple_of(batch) {
         trainer.evaluate(EvaluationSet::Test, batch + samples % batch).await?;
     }
-    trainer.jump(0);
+    trainer.replicas().iter_mut().for_each(|replica| replica.step = 0);
     Ok(())
 }
 
