@@ -21,10 +21,8 @@ use async_trait::async_trait;
 use burn_tensor::{Device, Tensor};
 use futures_channel::oneshot;
 use results::{Adapter, Communication};
-use shaders::params::Step;
 
 use super::failure::{Guarded, guarded, refused};
-use super::trainer::share::ShareResult;
 use super::trainer::warm_up::{Rehearsing, warm_up};
 use super::trainer::{BurnTrainer, Pending, STEPS_PER_READ_BACK, numbers};
 use super::value::list;
@@ -69,7 +67,8 @@ impl ParallelBackend {
     async fn trainer(&self, job: &TrainingJob) -> Result<ParallelTrainer> {
         let devices = self.devices.iter().map(|backend| backend.device.clone()).collect();
         let (names, clock) = (self.names.clone(), Rc::clone(&self.clock));
-        let group = DeviceGroup { devices, names, clock, combined: Vec::new(), writing: None };
+        let communication = Communication::default();
+        let group = DeviceGroup { devices, names, clock, combined: Vec::new(), writing: None, communication };
         let mut replicas = Vec::new();
         for (place, backend) in self.devices.iter().enumerate() {
             let (device, settings) = (backend.device.clone(), backend.settings.clone());
@@ -105,6 +104,7 @@ struct DeviceGroup {
     combined: Vec<f32>,
     /// Transfers in progress and their start time.
     writing: Option<(f64, UnderWay<Vec<f32>>)>,
+    communication: Communication,
 }
 
 impl DeviceGroup {
@@ -117,21 +117,21 @@ impl DeviceGroup {
     }
 
     /// Combines the results of the devices with `combine`, and sends the combination to all devices without waiting for
-    /// its arrival. Each result in `found` comes with the index of its device.
+    /// its arrival. Devices without samples have no result.
     async fn exchange(
         &mut self,
-        found: Vec<(usize, Tensor<1>)>,
+        found: Vec<Option<Tensor<1>>>,
         combine: impl FnOnce(&[Vec<f32>], &mut Vec<f32>),
-        communication: &mut Communication,
     ) -> Result<Vec<Tensor<1>>> {
-        let places: Vec<usize> = found.iter().map(|(place, _)| *place).collect();
+        let found = found.into_iter().enumerate().filter_map(|(place, tensor)| Some((place, tensor?)));
+        let (places, found): (Vec<usize>, Vec<Tensor<1>>) = found.unzip();
         // Once a device can read one number, it has computed all of them.
-        let mut computing = UnderWay::new(found.iter().map(|(_, tensor)| read(tensor.clone().narrow(0, 0, 1))));
-        let mut reading = UnderWay::new(found.into_iter().map(|(_, tensor)| read(tensor)));
+        let mut computing = UnderWay::new(found.iter().map(|tensor| read(tensor.clone().narrow(0, 0, 1))));
+        let mut reading = UnderWay::new(found.into_iter().map(read));
         // Start both on all devices before waiting for one.
         computing.has_ended();
         reading.has_ended();
-        self.wait_for_arrival(communication).await?;
+        self.wait_for_arrival().await?;
         let failed = |(of, error): (usize, EngineError)| self.of_device(places[of])(error);
         computing.ended().await.map_err(failed)?;
         let computed = self.clock.now_seconds();
@@ -140,6 +140,7 @@ impl DeviceGroup {
         assert!(found.windows(2).all(|pair| pair[0].len() == pair[1].len()), "the devices' results differ in length");
         combine(&found, &mut self.combined);
         let combined = self.clock.now_seconds();
+        let communication = &mut self.communication;
         communication.reading_seconds += arrived - computed;
         communication.summing_seconds += combined - arrived;
         communication.exchanges += 1;
@@ -153,10 +154,10 @@ impl DeviceGroup {
     }
 
     /// Waits until all devices have received the last combination.
-    async fn wait_for_arrival(&mut self, communication: &mut Communication) -> Result<()> {
+    async fn wait_for_arrival(&mut self) -> Result<()> {
         let Some((since, arriving)) = self.writing.take() else { return Ok(()) };
         arriving.ended().await.map_err(|(place, error)| self.of_device(place)(error))?;
-        communication.writing_seconds += self.clock.now_seconds() - since;
+        self.communication.writing_seconds += self.clock.now_seconds() - since;
         Ok(())
     }
 }
@@ -180,86 +181,51 @@ struct ParallelTrainer {
 
 impl ParallelTrainer {
     /// Runs one training step on all devices. Waits only for exchanges.
-    async fn run_step(&mut self, communication: &mut Communication) -> Result<Vec<Pending>> {
+    async fn run_step(&mut self) -> Result<Vec<Pending>> {
         let whole = self.job.step(self.replicas[0].step, 0);
         self.shares = shares(whole.count, self.group.count()).collect();
-        let (results, statistics) = self.train_shares(&whole, communication).await?;
-        let mut found = Vec::new();
-        let mut gradients = Vec::new();
-        for (place, result) in results.iter().enumerate() {
-            if let Some(ShareResult { gradients: of_share, .. }) = result {
-                found = of_share.iter().map(Option::is_some).collect();
-                gradients.push((place, Tensor::cat(of_share.iter().flatten().cloned().collect(), 0)));
-            }
-        }
-        let gradients = self.group.exchange(gradients, add_up, communication).await?;
-        // Until a server has received everything, Burn's client seems to spin (docs/SCALING.md) on a core that the
-        // devices may need.
-        self.group.wait_for_arrival(communication).await?;
-        let mut pending = Vec::new();
-        for (place, (result, gradients)) in results.into_iter().zip(gradients).enumerate() {
-            let statistics = statistics.iter().map(|(norm, of_devices)| (*norm, of_devices[place].clone()));
-            pending.push(self.replicas[place].end_share(result, &whole, statistics, &found, gradients));
-        }
-        Ok(pending)
-    }
-
-    /// Trains on the shares of a batch, up to their gradients. Returns the results of devices that have samples, and the
-    /// statistics of each batch normalization on each device.
-    async fn train_shares(
-        &mut self,
-        whole: &Step,
-        communication: &mut Communication,
-    ) -> Result<(Vec<Option<ShareResult>>, Vec<(usize, Vec<Tensor<1>>)>)> {
-        let parts: Vec<Step> = self.shares.iter().map(|share| share.of(*whole)).collect();
-        let replicas = self.replicas.iter_mut().zip(&parts);
-        let batches: Vec<_> =
-            replicas.map(|(replica, part)| (part.count > 0).then(|| replica.training_batch(part))).collect();
-        // Exchanges that shares wait for: the place of the device, its numbers, and the receiver of the result.
+        let network = &self.replicas[0].network;
+        let norms: Vec<_> = network.batch_norms().into_iter().map(|norm| network.normalized_sizes(norm)).collect();
+        // Numbers of the devices that wait for an exchange, and receivers of its result.
         let requests = RefCell::new(Vec::new());
         let mut working = Vec::new();
-        for (place, ((replica, part), batch)) in self.replicas.iter().zip(&parts).zip(batches).enumerate() {
-            let requests = &requests;
-            let exchange = async move |numbers| {
+        for (replica, share) in self.replicas.iter_mut().zip(&self.shares) {
+            let exchange = async |numbers| {
                 let (answer, answered) = oneshot::channel();
-                requests.borrow_mut().push(((place, numbers), answer));
+                requests.borrow_mut().push((numbers, answer));
                 answered.await.expect("every exchange is answered")
             };
-            working.push(batch.map(|batch| Box::pin(replica.train_share(*part, batch, whole.count, exchange))));
+            working.push(Box::pin(replica.train_share(share.of(whole), &whole, exchange)));
         }
-        let norms = self.replicas[0].network.batch_norms();
-        let mut statistics = Vec::new();
-        for number in 0..2 * norms.len() {
-            for work in working.iter_mut().flatten() {
+        for number in 0..2 * norms.len() + 1 {
+            for work in &mut working {
                 let polled = work.as_mut().poll(&mut Context::from_waker(Waker::noop()));
                 assert!(polled.is_pending(), "a share waits for each exchange");
             }
             let (found, answers): (Vec<_>, Vec<_>) = requests.take().into_iter().unzip();
-            let places: Vec<usize> = found.iter().map(|(place, _)| *place).collect();
-            let combined = if let Some(&norm) = norms.get(number) {
-                let (pixels, channels) = self.replicas[0].network.normalized_sizes(norm);
-                let values = places.iter().map(|&place| u64::from(parts[place].count) * u64::from(pixels));
-                let combine = |found: &[Vec<f32>], all: &mut Vec<f32>| {
-                    *all = moments(found.iter().map(Vec::as_slice).zip(values), channels);
-                };
-                let combined = self.group.exchange(found, combine, communication).await?;
-                statistics.push((norm, combined.clone()));
-                combined
-            } else {
-                self.group.exchange(found, add_up, communication).await?
+            let combined = match norms.get(number) {
+                Some(&(pixels, channels)) => {
+                    let counts = self.shares.iter().map(|share| share.count).filter(|count| *count > 0);
+                    let values = counts.map(|count| u64::from(count) * u64::from(pixels));
+                    let combine = |found: &[Vec<f32>], all: &mut Vec<f32>| {
+                        *all = moments(found.iter().map(Vec::as_slice).zip(values), channels);
+                    };
+                    self.group.exchange(found, combine).await?
+                }
+                None => self.group.exchange(found, add_up).await?,
             };
-            for (place, answer) in places.into_iter().zip(answers) {
-                answer.send(combined[place].clone()).expect("a share waits for its exchange");
+            for (answer, combined) in answers.into_iter().zip(combined) {
+                answer.send(combined).expect("a share waits for its exchange");
             }
         }
-        let mut results = Vec::new();
+        // Until a server has received everything, Burn's client seems to spin (docs/SCALING.md) on a core that the
+        // devices may need.
+        self.group.wait_for_arrival().await?;
+        let mut pending = Vec::new();
         for work in working {
-            results.push(match work {
-                Some(work) => Some(work.await),
-                None => None,
-            });
+            pending.push(work.await);
         }
-        Ok((results, statistics))
+        Ok(pending)
     }
 
     async fn collect(&self, pending: &mut [Vec<Pending>], report: &mut StepReport) -> Result<()> {
@@ -300,16 +266,16 @@ impl Rehearsing for ParallelTrainer {
 impl Trainer for ParallelTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let mut report = StepReport::default();
-        let mut communication = Communication::among(self.group.count());
+        self.group.communication = Communication::among(self.group.count());
         let mut pending: Vec<Vec<Pending>> = self.replicas.iter().map(|_| Vec::new()).collect();
         for left in (0..steps).rev() {
-            let results = self.run_step(&mut communication).await?;
+            let results = self.run_step().await?;
             pending.iter_mut().zip(results).for_each(|(pending, result)| pending.push(result));
             if left == 0 || pending[0].len() == STEPS_PER_READ_BACK {
                 self.collect(&mut pending, &mut report).await?;
             }
         }
-        report.communication = Some(communication);
+        report.communication = Some(self.group.communication);
         Ok(report)
     }
 

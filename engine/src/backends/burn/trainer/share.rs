@@ -14,14 +14,6 @@ use crate::backends::burn::network::{Leaves, Made, Network, add_gradient, add_gr
 use crate::backends::burn::value::{AxisOrder, LayerValue, map_value, sides};
 use crate::model::StageKind;
 
-/// Results of a device's share of a batch.
-pub(crate) struct ShareResult {
-    /// Gradients of the tensors that the loss depends on.
-    pub(crate) gradients: Vec<Option<Tensor<1>>>,
-    logits: Tensor<2>,
-    pending: Pending,
-}
-
 /// Batch normalization between two graphs.
 struct Border {
     /// Index of its first tensor.
@@ -43,42 +35,85 @@ struct Border {
 }
 
 impl BurnTrainer {
-    /// Trains on a share of a batch of `samples` samples, up to the gradients of its part of the mean loss. `exchange`
-    /// gets (2·channels) numbers for each batch normalization, and returns those of all devices: in the forward pass
-    /// means and sums of squared deviations, and in the backward pass, from the last one on, Σg and Σgx̂.
+    /// Trains a step on a share of the batch `whole`, which may be empty. `exchange` gets the numbers of a share that has
+    /// samples, and returns those of all devices: for each batch normalization (2·channels) means and sums of squared
+    /// deviations, then, from the last one on, Σg and Σgx̂, and finally the gradients of all trained tensors.
     pub(crate) async fn train_share(
-        &self,
+        &mut self,
         share: Step,
-        (input, labels): (Tensor<1>, Vec<u32>),
-        samples: u32,
-        exchange: impl AsyncFn(Tensor<1>) -> Tensor<1>,
-    ) -> ShareResult {
-        let mut made = self.network.begin(&share, input);
-        let mut borders = Vec::new();
-        for index in self.network.batch_norms() {
-            borders.push(self.normalize(&share, &mut made, index, samples, &exchange).await);
+        whole: &Step,
+        exchange: impl AsyncFn(Option<Tensor<1>>) -> Tensor<1>,
+    ) -> Pending {
+        let norms = self.network.batch_norms();
+        let mut moved = Vec::new();
+        let (mut gradients, mut outcome) = (None, None);
+        if share.count > 0 {
+            let (input, labels) = self.training_batch(&share);
+            let mut made = self.network.begin(&share, input);
+            let mut borders = Vec::new();
+            for index in norms {
+                let (border, averages) = self.normalize(&share, &mut made, index, whole.count, &exchange).await;
+                borders.push(border);
+                moved.extend(averages);
+            }
+            let mut pass = self.pass(&share);
+            let logits = self.network.finish(&mut made, &mut pass);
+            let (mut graph, pending) = self.differentiate(logits.clone(), &labels, whole.count, share.count);
+            let mut found = vec![None; self.trained.len()];
+            add_gradients(pass.leaves, &mut graph, &mut found);
+            let mut graph = Some(graph);
+            for border in borders.into_iter().rev() {
+                graph = self.differentiate_before(border, graph, &mut found, &exchange).await;
+            }
+            gradients = Some(Tensor::cat(found.into_iter().flatten().collect(), 0));
+            outcome = Some((logits.inner(), pending));
+        } else {
+            for &index in &norms {
+                let statistics = exchange(None).await;
+                moved.extend(self.moved_averages(index, statistics, whole.count));
+            }
+            for _ in norms {
+                exchange(None).await;
+            }
         }
-        let mut pass = self.pass(&share);
-        let logits = self.network.finish(&mut made, &mut pass);
-        let (mut graph, pending) = self.differentiate(logits.clone(), &labels, samples, share.count);
-        let mut gradients = vec![None; self.trained.len()];
-        add_gradients(pass.leaves, &mut graph, &mut gradients);
-        let mut graph = Some(graph);
-        for border in borders.into_iter().rev() {
-            graph = self.differentiate_before(border, graph, &mut gradients, &exchange).await;
-        }
-        ShareResult { gradients, logits: logits.inner(), pending }
+        let gradients = exchange(gradients).await;
+        self.end_step(whole, moved, &gradients);
+        let (logits, pending) = outcome.unzip();
+        self.logits = logits;
+        pending.unwrap_or_else(|| {
+            let nothing = || Tensor::zeros([1], &self.device);
+            Pending { loss: nothing(), correct: nothing(), samples: 0 }
+        })
     }
 
-    /// Computes the values up to a batch normalization, and begins the next graph with its output.
+    /// Updates all tensors with the running averages, and with the concatenated gradients of the trained ones.
+    fn end_step(&mut self, whole: &Step, moved: Vec<(usize, Tensor<1>)>, gradients: &Tensor<1>) {
+        for (tensor, average) in moved {
+            self.state.tensors[tensor] = average;
+        }
+        let mut from = 0;
+        let gradient = |(tensor, trained): (&Tensor<1>, &bool)| {
+            trained.then(|| {
+                let begin = from;
+                from += tensor.dims()[0];
+                gradients.clone().narrow(0, begin, tensor.dims()[0])
+            })
+        };
+        self.gradients = self.state.tensors.iter().zip(&self.trained).map(gradient).collect();
+        self.state.update(&self.job, whole, &self.gradients);
+        self.step += 1;
+    }
+
+    /// Computes the values up to a batch normalization, and begins the next graph with its output. Returns the running
+    /// averages as well.
     async fn normalize(
         &self,
         share: &Step,
         made: &mut Made,
         index: usize,
         samples: u32,
-        exchange: impl AsyncFn(Tensor<1>) -> Tensor<1>,
-    ) -> Border {
+        exchange: impl AsyncFn(Option<Tensor<1>>) -> Tensor<1>,
+    ) -> (Border, [(usize, Tensor<1>); 2]) {
         let (network, mut pass) = (&self.network, self.pass(share));
         network.advance(made, &mut pass, index);
         let stage = &network.stages.stages[index];
@@ -95,7 +130,9 @@ impl BurnTrainer {
         let x = input.clone().inner();
         let mean = x.clone().mean_dim(1);
         let deviations = (x.clone() - mean.clone()).square().sum_dim(1);
-        let statistics = exchange(Tensor::cat(vec![mean.flatten(0, 1), deviations.flatten(0, 1)], 0)).await;
+        let found = Tensor::cat(vec![mean.flatten(0, 1), deviations.flatten(0, 1)], 0);
+        let statistics = exchange(Some(found)).await;
+        let averages = self.moved_averages(index, statistics.clone(), samples);
         let (mean, variance, values) = network.moments(index, statistics, samples);
         let [gamma, beta] = [0, 1].map(|place| column(pass.tensors[stage.tensor + place].clone()));
         let inverse = (column(variance) + epsilon).sqrt().recip();
@@ -111,7 +148,7 @@ impl BurnTrainer {
         };
         made.push(Some(network.finish_value(stage, value, &pass)));
         let (tensor, leaves, scale) = (stage.tensor, pass.leaves, gamma * inverse);
-        Border { tensor, leaves, crossings, input, normalized, output, scale, values }
+        (Border { tensor, leaves, crossings, input, normalized, output, scale, values }, averages)
     }
 
     /// Differentiates the graph before a batch normalization, given the gradients of the graph after it. They are `None`
@@ -121,7 +158,7 @@ impl BurnTrainer {
         border: Border,
         after: Option<Gradients>,
         found: &mut [Option<Tensor<1>>],
-        exchange: impl AsyncFn(Tensor<1>) -> Tensor<1>,
+        exchange: impl AsyncFn(Option<Tensor<1>>) -> Tensor<1>,
     ) -> Option<Gradients> {
         let Border { tensor, leaves, crossings, input, normalized, output, scale, values } = border;
         let (mut roots, mut gradient) = (Vec::new(), None);
@@ -140,7 +177,7 @@ impl BurnTrainer {
                 add_gradient(found, tensor, gradient.clone());
             }
         }
-        let sums = exchange(Tensor::cat(vec![of_beta, of_gamma], 0)).await;
+        let sums = exchange(Some(Tensor::cat(vec![of_beta, of_gamma], 0))).await;
         if input.is_tracked() {
             let channels = sums.dims()[0] / 2;
             let [of_beta, of_gamma] = [0, channels].map(|from| column(sums.clone().narrow(0, from, channels)) / values);
@@ -151,39 +188,16 @@ impl BurnTrainer {
         Some(before)
     }
 
-    /// Ends a step with the statistics of each batch normalization and the concatenated gradients of all devices. A
-    /// device with an empty share has no result.
-    pub(crate) fn end_share(
-        &mut self,
-        result: Option<ShareResult>,
-        whole: &Step,
-        statistics: impl Iterator<Item = (usize, Tensor<1>)>,
-        found: &[bool],
-        gradients: Tensor<1>,
-    ) -> Pending {
-        for (index, statistics) in statistics {
-            for (tensor, moved) in self.network.moved_averages(index, &self.state.tensors, statistics, whole.count) {
-                self.state.tensors[tensor] = moved;
-            }
-        }
-        let mut from = 0;
-        let gradient = |(tensor, found): (&Tensor<1>, &bool)| {
-            found.then(|| {
-                let begin = from;
-                from += tensor.dims()[0];
-                gradients.clone().narrow(0, begin, tensor.dims()[0])
-            })
+    /// Returns the running averages after a step, with their tensor indices. The variance is unbiased.
+    fn moved_averages(&self, index: usize, statistics: Tensor<1>, samples: u32) -> [(usize, Tensor<1>); 2] {
+        let stage = &self.network.stages.stages[index];
+        let StageKind::BatchNorm { keep, .. } = stage.kind else {
+            unreachable!("only batch normalizations keep averages");
         };
-        let gradients: Vec<Option<Tensor<1>>> = self.state.tensors.iter().zip(found).map(gradient).collect();
-        self.state.update(&self.job, whole, &gradients);
-        self.gradients = gradients;
-        self.step += 1;
-        let (logits, pending) = result.map(|result| (result.logits, result.pending)).unzip();
-        self.logits = logits;
-        pending.unwrap_or_else(|| {
-            let nothing = || Tensor::zeros([1], &self.device);
-            Pending { loss: nothing(), correct: nothing(), samples: 0 }
-        })
+        let (mean, variance, values) = self.network.moments(index, statistics, samples);
+        let unbiased = variance * (values / (values - 1.0).max(1.0));
+        [(stage.tensor + 2, mean), (stage.tensor + 3, unbiased)]
+            .map(|(tensor, found)| (tensor, self.state.tensors[tensor].clone() * keep + found * (1.0 - keep)))
     }
 }
 
@@ -206,26 +220,6 @@ impl Network {
         let values = (u64::from(samples) * u64::from(pixels)) as f32;
         let mean = statistics.clone().narrow(0, 0, channels);
         (mean, statistics.narrow(0, channels, channels) / values, values)
-    }
-
-    /// Returns the running averages after a step, with their tensor indices. The variance is unbiased.
-    fn moved_averages(
-        &self,
-        index: usize,
-        tensors: &[Tensor<1>],
-        statistics: Tensor<1>,
-        samples: u32,
-    ) -> [(usize, Tensor<1>); 2] {
-        let stage = &self.stages.stages[index];
-        let StageKind::BatchNorm { keep, .. } = stage.kind else {
-            unreachable!("only batch normalizations keep averages");
-        };
-        let (mean, variance, values) = self.moments(index, statistics, samples);
-        let unbiased = variance * (values / (values - 1.0).max(1.0));
-        [(2, mean), (3, unbiased)].map(|(place, found)| {
-            let tensor = stage.tensor + place;
-            (tensor, tensors[tensor].clone() * keep + found * (1.0 - keep))
-        })
     }
 
     /// Ends the graph before the next stage. Values that later stages read become leaves of the next graph.
