@@ -3,7 +3,6 @@ use crate::Real;
 use crate::params::{Pool, Step};
 
 /// Twin of `max_pool_forward.wgsl`: `y = epilogue(largest value of each window)`, and which tap of the window it was.
-///
 /// `x`: (B, H, W, C); `y`, `taps`: (B, H', W', C). The first of equal values in row-major order wins; what lies
 /// outside the image never does.
 pub fn max_pool_forward<T: Real>(params: &Pool, step: &Step, x: &[T], y: &mut [T], taps: &mut [u32]) {
@@ -21,7 +20,6 @@ pub fn max_pool_forward<T: Real>(params: &Pool, step: &Step, x: &[T], y: &mut [T
 }
 
 /// Twin of `max_pool_backward.wgsl`: each gradient goes to the tap that won, times `slope(x)`.
-///
 /// `dy`, `taps`: (B, H', W', C); `x`, `dx`: (B, H, W, C), where `epilogue` made `x`.
 pub fn max_pool_backward<T: Real>(params: &Pool, step: &Step, dy: &[T], taps: &[u32], x: &[T], dx: &mut [T]) {
     let mut sums = vec![T::ZERO; dx.len()];
@@ -36,7 +34,6 @@ pub fn max_pool_backward<T: Real>(params: &Pool, step: &Step, dy: &[T], taps: &[
 }
 
 /// Twin of `average_pool_forward.wgsl`: `y = epilogue(mean of the window's pixels that are in the image)`.
-///
 /// `x`: (B, H, W, C); `y`: (B, H', W', C).
 pub fn average_pool_forward<T: Real>(params: &Pool, step: &Step, x: &[T], y: &mut [T]) {
     for (output, at) in outputs(params) {
@@ -47,7 +44,6 @@ pub fn average_pool_forward<T: Real>(params: &Pool, step: &Step, x: &[T], y: &mu
 }
 
 /// Twin of `average_pool_backward.wgsl`: each gradient is shared equally among its window's pixels, times `slope(x)`.
-///
 /// `dy`: (B, H', W', C); `x`, `dx`: (B, H, W, C), where `epilogue` made `x`.
 pub fn average_pool_backward<T: Real>(params: &Pool, step: &Step, dy: &[T], x: &[T], dx: &mut [T]) {
     let mut sums = vec![T::ZERO; dx.len()];
