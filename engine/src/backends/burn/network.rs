@@ -7,7 +7,7 @@ use shaders::params::{Epilogue, Step, activation as activations};
 use shaders::reference::pcg4d::uniform;
 
 use super::functions::Functions;
-use super::value::{Arrangement, AxisOrder, LayerValue, list, sides};
+use super::value::{Arrangement, AxisOrder, LayerValue, list, map_value, sides};
 use crate::backends::list::by_burn;
 use crate::error::Result;
 use crate::model::{Shape, SlidingWindow, Stage, StageKind, Stages};
@@ -74,11 +74,6 @@ impl Network {
         let last_reader = |value| stages.stages.iter().rposition(|stage| stage.inputs.contains(&value));
         let last_readers = (0..orders.len()).map(last_reader).collect();
         Ok(Self { stages, orders, last_readers, arrangements, functions })
-    }
-
-    /// Returns the layout that [`Network::forward`] expects of a batch, from (rows, height, width, channels).
-    pub(super) fn arrangement_of_data(&self, rows: usize) -> Arrangement {
-        arrangement(self.orders[0], rows, self.stages.values[0].shape)
     }
 
     pub(super) fn forward(&self, pass: &mut Tape<'_>, batch: Tensor<1>) -> Tensor<2> {
@@ -148,7 +143,7 @@ impl Network {
             }
             StageKind::Recurrent(cell) => planned.recurrent(input, cell, pass),
             StageKind::Embedding(words) => planned.embedding(input, words, pass),
-            StageKind::SentenceSum { words } => planned.sentence_sum(input, words as usize, pass),
+            StageKind::SentenceSum { words } => planned.sentence_sum(input, words, pass),
             StageKind::WordScores => planned.word_scores(input, pass),
             StageKind::PixelProducts => {
                 let second = second().channels_last(shapes[1]);
@@ -182,7 +177,7 @@ impl Network {
             StageKind::Gelu => activations::GELU,
             _ => activation,
         };
-        let value = value.activated(activation, self.functions);
+        let value = map_value!(value, tensor => self.functions.activate(tensor, activation));
         let step = pass.step;
         if dropout_stream == 0 || step.training == 0 {
             return value;
@@ -195,8 +190,9 @@ impl Network {
             if number >= dropout_rate { survivor } else { 0.0 }
         };
         let factors = (0..step.count * features).map(factor).collect();
-        let arrangement = arrangement(self.orders[stage.output], step.count as usize, self.stages.output(stage).shape);
-        value.times(list(arrangement.store(factors), pass.device))
+        let (order, shape) = (self.orders[stage.output], self.stages.output(stage).shape);
+        let factors = order.arrangement(step.count as usize, shape).store(factors);
+        value.times(list(factors, pass.device))
     }
 }
 
@@ -224,15 +220,6 @@ fn add(first: LayerValue, second: LayerValue) -> LayerValue {
         (LayerValue::ChannelsLast(a), LayerValue::ChannelsLast(b)) => LayerValue::ChannelsLast(a + b),
         (LayerValue::Flat(a), LayerValue::Flat(b)) => LayerValue::Flat(a + b),
         _ => unreachable!("the second value was brought into the order of the first"),
-    }
-}
-
-/// Returns the arrangement of a (rows, height, width, channels) batch in this order.
-fn arrangement(order: AxisOrder, rows: usize, shape: Shape) -> Arrangement {
-    let [height, width, channels] = sides(shape);
-    match order {
-        AxisOrder::ChannelsFirst => Arrangement::new(vec![rows, height * width, channels], &[0, 2, 1]),
-        AxisOrder::ChannelsLast | AxisOrder::Flat => Arrangement::plain(rows * height * width * channels),
     }
 }
 

@@ -9,14 +9,11 @@ use super::Opened;
 use crate::backends::{Opening, processor};
 use crate::error::{EngineError, Result};
 
-/// Default name if the caller does not know the processor.
-const NAMELESS: &str = "processor";
-
 pub(super) fn open(opening: &Opening) -> Result<Opened> {
     if let Some(threads) = opening.threads {
         set_threads(threads)?;
     }
-    let name = opening.processor.as_deref().unwrap_or(NAMELESS);
+    let name = opening.processor.as_deref().unwrap_or("processor");
     let adapter = processor(format!("{name} (Burn, {})", cores()));
     opening.adapter.choose_processor(&adapter)?;
     Ok(Opened { device: Device::flex(), adapter, compiler: "rustc", compiles: false })

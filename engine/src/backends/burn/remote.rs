@@ -81,7 +81,7 @@ pub(super) async fn open_several(opening: &Opening, clock: Rc<dyn Clock>) -> Res
         servers.push(server);
         devices.push((backend, address.clone()));
     }
-    ParallelBackend::new(devices, clock, "--remote HOST:4400,HOST:4401")
+    ParallelBackend::new(devices, clock)
 }
 
 /// Connects to a device and returns the number of its server.

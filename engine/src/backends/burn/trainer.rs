@@ -30,7 +30,6 @@ pub(super) struct BurnTrainer {
     job: TrainingJob,
     pub(super) network: Network,
     preprocessing: Preprocessing,
-    features: u32,
     classes: usize,
     trained: Vec<bool>,
     state: TrainingState,
@@ -68,7 +67,6 @@ impl BurnTrainer {
         let specs = job.model.tensors()?;
         let mut trainer = Self {
             preprocessing: Preprocessing::new(job, data, 1)?,
-            features: data.shape.features(),
             classes: job.model.classes()? as usize,
             trained: specs.iter().map(|spec| spec.kind == TensorKind::Trained).collect(),
             gradients: vec![None; specs.len()],
@@ -108,15 +106,20 @@ impl BurnTrainer {
         let mut gradients = vec![None; self.trained.len()];
         add_gradients(leaves, &mut graph, &mut gradients);
         let logits = logits.inner();
-        for (tensor, moved) in statistics {
-            self.state.tensors[tensor] = moved;
-        }
-        self.state.update(&self.job, &step, &gradients);
+        self.end_step(&step, statistics, &gradients);
         if keeps {
             (self.gradients, self.logits) = (gradients, Some(logits));
         }
-        self.step += 1;
         pending
+    }
+
+    /// Updates the running averages, and the tensors with these gradients.
+    fn end_step(&mut self, step: &Step, averages: Vec<(usize, Tensor<1>)>, gradients: &[Option<Tensor<1>>]) {
+        for (tensor, average) in averages {
+            self.state.tensors[tensor] = average;
+        }
+        self.state.update(&self.job, step, gradients);
+        self.step += 1;
     }
 
     /// Returns the gradients of the loss of `rows` rows out of a batch of `samples`.
@@ -154,8 +157,9 @@ impl BurnTrainer {
 
     /// Prepares the samples of a step on the host, as Burn's own data loader does.
     fn batch(&self, kind: GatherKind, split: &Split, order: &[u32], step: &Step) -> (Tensor<1>, Vec<u32>) {
-        let (values, labels) = self.preprocessing.on_host(kind, split, order, step, self.features);
-        let arrangement = self.network.arrangement_of_data(step.count as usize);
+        let shape = self.network.stages.values[0].shape;
+        let (values, labels) = self.preprocessing.on_host(kind, split, order, step, shape.features());
+        let arrangement = self.network.orders[0].arrangement(step.count as usize, shape);
         (list(arrangement.store(values), &self.device), labels)
     }
 

@@ -1,6 +1,5 @@
 use burn_tensor::{Device, Tensor, TensorData};
 
-use super::functions::Functions;
 use crate::model::Shape;
 
 /// Layout of a sample's values.
@@ -31,8 +30,18 @@ macro_rules! map_value {
         }
     };
 }
-#[cfg(feature = "burn-remote")]
 pub(super) use map_value;
+
+impl AxisOrder {
+    /// Returns the arrangement of a (rows, height, width, channels) batch in this order.
+    pub(super) fn arrangement(self, rows: usize, shape: Shape) -> Arrangement {
+        let [height, width, channels] = sides(shape);
+        match self {
+            Self::ChannelsFirst => Arrangement::new(vec![rows, height * width, channels], &[0, 2, 1]),
+            Self::ChannelsLast | Self::Flat => Arrangement::plain(rows * height * width * channels),
+        }
+    }
+}
 
 impl LayerValue {
     /// Returns (rows, channels, height, width) of samples of `shape`.
@@ -83,10 +92,6 @@ impl LayerValue {
             AxisOrder::ChannelsLast => Self::ChannelsLast(self.channels_last(shape)),
             AxisOrder::Flat => Self::Flat(self.flat()),
         }
-    }
-
-    pub(super) fn activated(self, activation: u32, functions: Functions) -> Self {
-        map_value!(self, tensor => functions.activate(tensor, activation))
     }
 
     /// Multiplies by factors in the same layout.

@@ -1,5 +1,7 @@
 use burn_tensor::ops::{AvgPoolOptions, ConvOptions, MaxPoolOptions};
 use burn_tensor::{Tensor, activation, module};
+use shaders::params::SentenceSum;
+use shaders::reference::sentence_weight;
 
 use super::Tape;
 use crate::backends::burn::functions::Functions;
@@ -179,11 +181,13 @@ impl Planned {
     }
 
     /// Adds up the words of each sentence, weighted by position.
-    pub(super) fn sentence_sum(&self, input: LayerValue, words: usize, pass: &Tape<'_>) -> LayerValue {
-        let [_, sentences, channels] = sides(self.output);
+    pub(super) fn sentence_sum(&self, input: LayerValue, words: u32, pass: &Tape<'_>) -> LayerValue {
+        let params = SentenceSum { words, channels: self.output.channels, ..SentenceSum::default() };
+        let ([_, sentences, channels], words) = (sides(self.output), words as usize);
         let x = input.channels_last(self.input);
         let rows = x.dims()[0];
-        let weights = position_weights(words, channels);
+        let weight = |at: usize| sentence_weight(&params, at / channels, at % channels);
+        let weights: Vec<f64> = (0..words * channels).map(weight).collect();
         let weights = Tensor::<1>::from_floats(weights.as_slice(), pass.device).reshape([1, 1, words, channels]);
         let sum = (x.reshape([rows, sentences, words, channels]) * weights).sum_dim(2);
         LayerValue::ChannelsLast(sum.reshape([rows, sentences, channels]))
@@ -296,16 +300,4 @@ fn normalizing_power(excess: Tensor<4>, beta: f32) -> Tensor<4> {
     let second = first.clone() / (root.sqrt() + 1.0);
     let more = first.clone() + second.clone() + first * second;
     more.clone() / (more + 1.0)
-}
-
-/// Computes `(1 - j/J) - (k/d)·(1 - 2j/J)` for word j and channel k, counted from 1.
-fn position_weights(words: usize, channels: usize) -> Vec<f32> {
-    let weight = |at: usize| {
-        let place = (at / channels + 1) as f64 / words as f64;
-        let height = (at % channels + 1) as f64 / channels as f64;
-        #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
-        let weight = ((1.0 - place) - height * (1.0 - 2.0 * place)) as f32;
-        weight
-    };
-    (0..words * channels).map(weight).collect()
 }

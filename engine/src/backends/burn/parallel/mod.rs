@@ -42,13 +42,8 @@ pub(super) struct ParallelBackend {
 }
 
 impl ParallelBackend {
-    /// Creates a backend of at least two devices, with names for error messages. Fails if they differ. The message
-    /// suggests `instead`, an example of equal devices.
-    pub(super) fn new(
-        devices: Vec<(BurnBackend, String)>,
-        clock: Rc<dyn Clock>,
-        instead: &'static str,
-    ) -> Result<Self> {
+    /// Creates a backend of at least two devices, with names for error messages. Fails if they differ.
+    pub(super) fn new(devices: Vec<(BurnBackend, String)>, clock: Rc<dyn Clock>) -> Result<Self> {
         let (devices, names): (Vec<BurnBackend>, Vec<String>) = devices.into_iter().unzip();
         let facts = |device: &BurnBackend| (device.facts.clone(), device.settings.clone(), device.first_use);
         let first = facts(&devices[0]);
@@ -57,7 +52,8 @@ impl ParallelBackend {
                 let Adapter { name, api, driver, .. } = devices[place].adapter();
                 format!("{} is {name} ({api}, {driver}; {})", names[place], devices[place].settings.join(", "))
             };
-            return Err(EngineError::UnlikeDevices { one: one_line(0), other: one_line(other), instead });
+            let (one, other) = (one_line(0), one_line(other));
+            return Err(EngineError::UnlikeDevices { one, other, instead: "--remote HOST:4400,HOST:4401" });
         }
         let count = u32::try_from(devices.len()).expect("the device count fits into u32");
         let facts = BackendFacts { devices: count, threads: None, repeats_itself: false, ..first.0 };

@@ -77,31 +77,21 @@ impl BurnTrainer {
             }
         }
         let gradients = exchange(gradients).await;
+        let mut from = 0;
+        let gradient = |(tensor, trained): (&Tensor<1>, &bool)| {
+            let elements = if *trained { tensor.dims()[0] } else { 0 };
+            from += elements;
+            trained.then(|| gradients.clone().narrow(0, from - elements, elements))
+        };
+        let gradients: Vec<_> = self.state.tensors.iter().zip(&self.trained).map(gradient).collect();
         self.end_step(whole, moved, &gradients);
+        self.gradients = gradients;
         let (logits, pending) = outcome.unzip();
         self.logits = logits;
         pending.unwrap_or_else(|| {
             let nothing = || Tensor::zeros([1], &self.device);
             Pending { loss: nothing(), correct: nothing(), samples: 0 }
         })
-    }
-
-    /// Updates all tensors with the running averages, and with the concatenated gradients of the trained ones.
-    fn end_step(&mut self, whole: &Step, moved: Vec<(usize, Tensor<1>)>, gradients: &Tensor<1>) {
-        for (tensor, average) in moved {
-            self.state.tensors[tensor] = average;
-        }
-        let mut from = 0;
-        let gradient = |(tensor, trained): (&Tensor<1>, &bool)| {
-            trained.then(|| {
-                let begin = from;
-                from += tensor.dims()[0];
-                gradients.clone().narrow(0, begin, tensor.dims()[0])
-            })
-        };
-        self.gradients = self.state.tensors.iter().zip(&self.trained).map(gradient).collect();
-        self.state.update(&self.job, whole, &self.gradients);
-        self.step += 1;
     }
 
     /// Computes the values up to a batch normalization, and begins the next graph with its output. Returns the running
