@@ -1,4 +1,5 @@
 use super::epilogue::{finish, store_gradient};
+use super::products::{Pixel, pixels};
 use crate::Real;
 use crate::params::{Pool, Step};
 
@@ -55,27 +56,24 @@ pub fn average_pool_backward<T: Real>(params: &Pool, step: &Step, dy: &[T], x: &
     store_gradient(&sums, x, &params.epilogue, step, dx);
 }
 
-/// Sample, row, column and channel of an output.
-type At = (usize, u32, u32, usize);
+/// Pixel and channel of an output.
+type At = (Pixel, usize);
 
 fn outputs(params: &Pool) -> impl Iterator<Item = (usize, At)> {
-    let (height, width, channels) = (params.output_height, params.output_width, params.channels as usize);
-    (0..params.rows as usize)
-        .flat_map(move |sample| (0..height).map(move |row| (sample, row)))
-        .flat_map(move |(sample, row)| (0..width).map(move |column| (sample, row, column)))
-        .flat_map(move |(sample, row, column)| (0..channels).map(move |channel| (sample, row, column, channel)))
-        .enumerate()
+    let channels = params.channels as usize;
+    let pixels = pixels([params.rows, params.output_height, params.output_width]);
+    pixels.flat_map(move |pixel| (0..channels).map(move |channel| (pixel, channel))).enumerate()
 }
 
 /// The taps of an output's window that are in the image, and their places in the input.
-fn window(params: &Pool, (sample, row, column, channel): At) -> impl Iterator<Item = (u32, usize)> {
+fn window(params: &Pool, ([sample, row, column], channel): At) -> impl Iterator<Item = (u32, usize)> {
     let params = *params;
     (0..params.side * params.side).filter_map(move |tap| {
         let y = (row * params.stride + tap / params.side).checked_sub(params.padding)?;
         let x = (column * params.stride + tap % params.side).checked_sub(params.padding)?;
         let inside = y < params.input_height && x < params.input_width;
-        let pixel = (sample * params.input_height as usize + y as usize) * params.input_width as usize + x as usize;
-        inside.then_some((tap, pixel * params.channels as usize + channel))
+        let pixel = (sample * params.input_height + y) * params.input_width + x;
+        inside.then_some((tap, pixel as usize * params.channels as usize + channel))
     })
 }
 

@@ -59,11 +59,10 @@ pub(super) fn weights_and_bias<T>(part: &mut [T], bias_offset: u32) -> (&mut [T]
 }
 
 /// An output pixel: sample, row, column.
-type Pixel = [u32; 3];
+pub(super) type Pixel = [u32; 3];
 
-/// Returns every output pixel of the batch, in the stored order.
-fn pixels(params: &Conv2d) -> impl Iterator<Item = Pixel> {
-    let [rows, height, width] = [params.rows, params.output_height, params.output_width];
+/// Returns every pixel of a batch, in the stored order.
+pub(super) fn pixels([rows, height, width]: [u32; 3]) -> impl Iterator<Item = Pixel> {
     (0..rows)
         .flat_map(move |sample| (0..height).flat_map(move |row| (0..width).map(move |column| [sample, row, column])))
 }
@@ -105,7 +104,8 @@ fn patch_length(params: &Conv2d) -> usize {
 pub fn conv2d_forward<T: Real>(params: &Conv2d, step: &Step, x: &[T], weights: &[T], bias: &[T], y: &mut [T]) {
     let filters = params.output_channels as usize;
     let mut patch = Vec::new();
-    for (pixel, y) in pixels(params).zip(y.chunks_exact_mut(filters)) {
+    for (pixel, y) in pixels([params.rows, params.output_height, params.output_width]).zip(y.chunks_exact_mut(filters))
+    {
         patch.clear();
         push_patch(params, x, pixel, &mut patch);
         y.fill(T::ZERO);
@@ -121,7 +121,7 @@ pub fn conv2d_input_gradient<T: Real>(params: &Conv2d, step: &Step, dy: &[T], we
     let (filters, channels) = (params.output_channels as usize, params.input_channels as usize);
     let weights = &weights[..patch_length(params) * filters];
     let mut sums = vec![T::ZERO; dx.len()];
-    let mut pixels = pixels(params);
+    let mut pixels = pixels([params.rows, params.output_height, params.output_width]);
     for dy in dy.chunks(ROWS * filters) {
         let patches = products_of_transposed(dy, filters, weights);
         let taps = pixels.by_ref().take(dy.len() / filters).flat_map(|pixel| taps(params, pixel));
@@ -141,7 +141,7 @@ pub fn conv2d_input_gradient<T: Real>(params: &Conv2d, step: &Step, dy: &[T], we
 pub fn conv2d_weight_gradient<T: Real>(params: &Conv2d, x: &[T], dy: &[T], parts: &mut [T]) {
     let (filters, length) = (params.output_channels as usize, patch_length(params));
     parts.fill(T::ZERO);
-    let mut pixels = pixels(params);
+    let mut pixels = pixels([params.rows, params.output_height, params.output_width]);
     let mut patches = Vec::new();
     for (part, dy) in
         parts.chunks_mut(params.part_stride as usize).zip(dy.chunks(params.pixels_per_part as usize * filters))

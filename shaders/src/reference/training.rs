@@ -65,7 +65,7 @@ pub fn gradient_factor<'a, T: Real>(limit: T, gradients: impl Iterator<Item = &'
     if length > limit { limit / length } else { T::ONE }
 }
 
-/// Gradients and scalars of one update, in the precision of the arithmetic.
+/// Gradients and scalars of one update, in the precision of the arithmetic. All slices of an update: (elements).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Update<'a, T> {
     /// (elements).
@@ -118,7 +118,6 @@ impl<T: Real> Update<'_, T> {
 
 /// Twin of `sgd.wgsl`: `g += decay·w; v = momentum·v + rate·g; w -= v`, as in Caffe, and its variants with the rate
 /// outside of the velocity and with Nesterov's look ahead.
-/// All slices: (elements).
 pub fn sgd<T: Real>(update: &Update<T>, weights: &mut [T], [velocity, _]: [&mut [T]; 2]) {
     update.apply(weights, |i, weight, rate, gradient| {
         let push = if update.rate_outside { gradient } else { rate * gradient };
@@ -129,7 +128,6 @@ pub fn sgd<T: Real>(update: &Update<T>, weights: &mut [T], [velocity, _]: [&mut 
 }
 
 /// Twin of `rmsprop.wgsl`: `g += decay·w; a = ρa + (1-ρ)g²; w -= rate·g / (√a + ε)`, as in Keras 2.
-/// All slices: (elements).
 pub fn rmsprop<T: Real>(update: &Update<T>, weights: &mut [T], [mean_square, _]: [&mut [T]; 2]) {
     update.apply(weights, |i, weight, rate, gradient| {
         follow(&mut mean_square[i], update.decay, gradient * gradient);
@@ -139,7 +137,7 @@ pub fn rmsprop<T: Real>(update: &Update<T>, weights: &mut [T], [mean_square, _]:
 
 /// Twin of `adadelta.wgsl`: `g += decay·w; a = ρa + (1-ρ)g²; u = g·√(d + ε) / √(a + ε); w -= rate·u;
 /// d = ρd + (1-ρ)u²`.
-/// All slices: (elements). `mean_square` is a, `mean_square_update` is d.
+/// `mean_square` is a, `mean_square_update` is d.
 pub fn adadelta<T: Real>(update: &Update<T>, weights: &mut [T], [mean_square, mean_square_update]: [&mut [T]; 2]) {
     update.apply(weights, |i, weight, rate, gradient| {
         follow(&mut mean_square[i], update.decay, gradient * gradient);
@@ -152,7 +150,7 @@ pub fn adadelta<T: Real>(update: &Update<T>, weights: &mut [T], [mean_square, me
 
 /// Twin of `adam.wgsl`: `g += decay·w; m = β₁m + (1-β₁)g; v = β₂v + (1-β₂)g²; w -= rate·m / (√v + ε)`, where the
 /// rate contains the correction of the averages' bias.
-/// All slices: (elements). `mean` is m, `mean_square` is v.
+/// `mean` is m, `mean_square` is v.
 pub fn adam<T: Real>(update: &Update<T>, weights: &mut [T], [mean, mean_square]: [&mut [T]; 2]) {
     update.apply(weights, |i, weight, rate, gradient| {
         follow(&mut mean[i], update.decay, gradient);
@@ -162,7 +160,6 @@ pub fn adam<T: Real>(update: &Update<T>, weights: &mut [T], [mean, mean_square]:
 }
 
 /// Twin of `adamw.wgsl`: `w -= decay rate·decay·w`, then [`adam`] without a penalty.
-/// All slices: (elements).
 pub fn adamw<T: Real>(update: &Update<T>, weights: &mut [T], states: [&mut [T]; 2]) {
     for (i, block) in update.moving() {
         weights[i] -= update.decay_rate * block.learning_rate * block.weight_decay * weights[i];

@@ -40,7 +40,7 @@ fn find(choice: &AdapterChoice, platform: DeviceType, [vendor, api, compiler]: [
     let index = choice.choose(&adapters)?;
     let device = devices.swap_remove(index);
     probe(&device);
-    Ok(Opened { device, adapter: adapters.swap_remove(index), compiler, compiles: true })
+    Ok(Opened { device, adapter: adapters.swap_remove(index), compiler, compiles: true, threads: None })
 }
 
 /// Compiles a kernel to test the compiler, which is a separate library. Panics if Burn cannot use it.

@@ -77,7 +77,7 @@ pub(super) async fn open(choice: &AdapterChoice, compiler: Compiler) -> Result<O
     compiler.check(&adapter)?;
     let device = location.open(&adapter).await?;
     compiler.check_chosen(&Dispatch::name(device.as_dispatch()), &adapter)?;
-    Ok(Opened { device, adapter, compiler: compiler.name, compiles: true })
+    Ok(Opened { device, adapter, compiler: compiler.name, compiles: true, threads: None })
 }
 
 /// Returns the index of the matching adapter with this interface. Indices in `choice` count all adapters.

@@ -83,6 +83,8 @@ struct Opened {
     adapter: Adapter,
     compiler: &'static str,
     compiles: bool,
+    /// Number of threads, on the processor.
+    threads: Option<u32>,
 }
 
 pub(super) async fn open(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>> {
@@ -135,12 +137,8 @@ fn check_precision(name: &str, precision: Precision) -> Result<()> {
 
 impl BurnBackend {
     fn new(name: &'static str, opened: Opened, clock: Rc<dyn Clock>) -> Self {
-        let Opened { device, adapter, compiler, compiles } = opened;
+        let Opened { device, adapter, compiler, compiles, threads } = opened;
         let first_use = FirstUse::new(compiles, TUNED);
-        #[cfg(feature = "burn-flex")]
-        let threads = if name == list::BURN_FLEX { u32::try_from(processor::threads()).ok() } else { None };
-        #[cfg(not(feature = "burn-flex"))]
-        let threads: Option<u32> = None;
         let tuned = if first_use == FirstUse::CompilesAndTunes { "on" } else { "off" };
         let mut settings = vec![
             format!("burn: {VERSION}"),

@@ -109,12 +109,9 @@ impl Network {
     /// Computes the remaining stages and returns (rows, classes).
     pub(super) fn finish(&self, made: &mut Made, pass: &mut Tape<'_>) -> Tensor<2> {
         self.advance(made, pass, self.stages.stages.len());
-        let logits = made.pop().flatten().expect("there is at least the data");
-        match logits {
-            LayerValue::ChannelsFirst(_) => {
-                logits.channels_last(self.stages.values[self.orders.len() - 1].shape).flatten(1, 2)
-            }
-            _ => logits.flat(),
+        match made.pop().flatten().expect("there is at least the data") {
+            LayerValue::Flat(logits) => logits,
+            image => image.channels_last(self.stages.values[self.orders.len() - 1].shape).flatten(1, 2),
         }
     }
 
@@ -191,8 +188,11 @@ impl Network {
         };
         let factors = (0..step.count * features).map(factor).collect();
         let (order, shape) = (self.orders[stage.output], self.stages.output(stage).shape);
-        let factors = order.arrangement(step.count as usize, shape).store(factors);
-        value.times(list(factors, pass.device))
+        let factors = list(order.arrangement(step.count as usize, shape).store(factors), pass.device);
+        map_value!(value, tensor => {
+            let dims = tensor.dims();
+            tensor * factors.reshape(dims)
+        })
     }
 }
 

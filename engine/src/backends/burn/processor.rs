@@ -16,7 +16,8 @@ pub(super) fn open(opening: &Opening) -> Result<Opened> {
     let name = opening.processor.as_deref().unwrap_or("processor");
     let adapter = processor(format!("{name} (Burn, {})", cores()));
     opening.adapter.choose_processor(&adapter)?;
-    Ok(Opened { device: Device::flex(), adapter, compiler: "rustc", compiles: false })
+    let threads = u32::try_from(threads()).ok();
+    Ok(Opened { device: Device::flex(), adapter, compiler: "rustc", compiles: false, threads })
 }
 
 /// Describes the number of cores. The environment may have limited rayon's pool.
@@ -29,14 +30,11 @@ fn cores() -> String {
 }
 
 /// Returns the number of threads of rayon's global pool, which runs Burn's loops and the products of `gemm`.
-#[cfg(not(target_family = "wasm"))]
-pub(super) fn threads() -> usize {
-    rayon::current_num_threads()
-}
-
-#[cfg(target_family = "wasm")]
-pub(super) fn threads() -> usize {
-    1
+fn threads() -> usize {
+    #[cfg(not(target_family = "wasm"))]
+    return rayon::current_num_threads();
+    #[cfg(target_family = "wasm")]
+    return 1;
 }
 
 /// Creates the pool, which is possible only once per program.

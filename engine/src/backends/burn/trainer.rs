@@ -20,7 +20,7 @@ use crate::model::TensorKind;
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 use crate::training::{Order, Segments};
-use warm_up::{Rehearsing, warm_up};
+use warm_up::warm_up;
 
 /// Number of steps before their results are read from the device.
 pub(super) const STEPS_PER_READ_BACK: usize = 64;
@@ -83,16 +83,9 @@ impl BurnTrainer {
         settings.append(&mut facts.variants);
         // Some tensors may be in memory pages reserved by an earlier trainer.
         let device_memory_bytes =
-            reserved(&trainer.device).saturating_sub(reserved_by_others).max(trainer.kept_bytes());
+            reserved(&trainer.device).saturating_sub(reserved_by_others).max(trainer.state.bytes());
         trainer.facts = TrainerFacts { variants: settings, device_memory_bytes, ..facts };
         Ok(trainer)
-    }
-
-    /// Returns the size of tensors, gradients and optimizer states.
-    fn kept_bytes(&self) -> u64 {
-        let trained = self.state.tensors.iter().zip(&self.trained).filter(|(_, trained)| **trained);
-        let gradients = trained.map(|(tensor, _)| tensor.dims()[0]).sum::<usize>();
-        ((self.state.elements() + gradients) * size_of::<f32>()) as u64
     }
 
     /// Trains one step. Stores its gradients and logits if `keeps`.
@@ -207,8 +200,8 @@ impl BurnTrainer {
     }
 }
 
-impl Rehearsing for BurnTrainer {
-    fn replicas(&mut self) -> &mut [Self] {
+impl AsMut<[Self]> for BurnTrainer {
+    fn as_mut(&mut self) -> &mut [Self] {
         std::slice::from_mut(self)
     }
 }

@@ -93,14 +93,6 @@ impl LayerValue {
             AxisOrder::Flat => Self::Flat(self.flat()),
         }
     }
-
-    /// Multiplies by factors in the same layout.
-    pub(super) fn times(self, factors: Tensor<1>) -> Self {
-        map_value!(self, tensor => {
-            let dims = tensor.dims();
-            tensor * factors.reshape(dims)
-        })
-    }
 }
 
 pub(super) fn sides(shape: Shape) -> [usize; 3] {

@@ -23,7 +23,7 @@ use futures_channel::oneshot;
 use results::{Adapter, Communication};
 
 use super::failure::{Guarded, guarded, refused};
-use super::trainer::warm_up::{Rehearsing, warm_up};
+use super::trainer::warm_up::warm_up;
 use super::trainer::{BurnTrainer, Pending, STEPS_PER_READ_BACK, numbers};
 use super::value::list;
 use super::{BurnBackend, FirstUse};
@@ -252,8 +252,8 @@ impl ParallelTrainer {
     }
 }
 
-impl Rehearsing for ParallelTrainer {
-    fn replicas(&mut self) -> &mut [BurnTrainer] {
+impl AsMut<[BurnTrainer]> for ParallelTrainer {
+    fn as_mut(&mut self) -> &mut [BurnTrainer] {
         &mut self.replicas
     }
 }
