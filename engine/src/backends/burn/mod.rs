@@ -3,8 +3,8 @@
 //!
 //! # The network
 //!
-//! `network.rs` interprets the layer list with Burn's tensor operations, and Burn differentiates it. What Burn lacks
-//! (local response normalization, gates and optimizers with our constants) is composed from them. Batches and
+//! `network.rs` interprets the stages of a model with Burn's tensor operations, and Burn differentiates them. What Burn
+//! lacks (local response normalization, gates and optimizers with our constants) is composed from them. Batches and
 //! dropout masks are prepared on the host and uploaded step by step, as Burn's own data loader does. `functions.rs`
 //! tests two functions on the device before training and replaces inaccurate ones; the record's variants name them.
 //!
@@ -89,8 +89,8 @@ struct Opened {
 
 pub(super) async fn open(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>> {
     #[cfg(feature = "burn-remote")]
-    if name == list::BURN_REMOTE && opening.remote.len() > 1 {
-        return Ok(Box::new(guarded(remote::open_several(opening, clock)).await?));
+    if name == list::BURN_REMOTE {
+        return guarded(remote::open(opening, clock)).await;
     }
     Ok(Box::new(open_one(name, opening, clock).await?))
 }
@@ -113,8 +113,6 @@ async fn open_one(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -
             }
             #[cfg(feature = "burn-rocm")]
             list::BURN_ROCM => cuda_rocm::open(&opening.adapter, burn_tensor::DeviceType::Rocm, ["AMD", "ROCm", "HIP"]),
-            #[cfg(feature = "burn-remote")]
-            list::BURN_REMOTE => return remote::open(opening, clock).await,
             // Names without a feature in this build.
             _ => Err(EngineError::BackendNotBuilt { name }),
         };

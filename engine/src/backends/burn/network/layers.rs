@@ -208,17 +208,19 @@ impl Planned {
         let x = input.channels_last(self.input);
         let rows = x.dims()[0];
         let sequences = x.reshape([rows * height, width, channels]);
-        let mut state = State::default();
+        let (mut hidden, mut cells) = (None, None);
         for place in 0..width {
             let now = sequences.clone().narrow(1, place, 1).reshape([rows * height, channels]);
             let input = module::linear(now, kernel.clone(), Some(bias.clone()));
-            state = match cell {
-                Cell::Lstm => recurrence.lstm(input, state),
-                Cell::Gru(activation) => recurrence.gru(input, state, activation),
-                Cell::SimpleRnn(activation) => recurrence.simple(input, state, activation),
-            };
+            hidden = Some(match cell {
+                Cell::Lstm => recurrence.lstm(input, hidden, &mut cells),
+                Cell::Gru(activation) => recurrence.gru(input, hidden, activation),
+                Cell::SimpleRnn(activation) => {
+                    self.functions.activate(recurrence.with_products(input, hidden), activation.number())
+                }
+            });
         }
-        let hidden = state.hidden.expect("a sequence has at least one step");
+        let hidden = hidden.expect("a sequence has at least one step");
         LayerValue::ChannelsLast(hidden.reshape([rows, height, units]))
     }
 }
@@ -232,13 +234,7 @@ struct Recurrence {
     functions: Functions,
 }
 
-#[derive(Default)]
-struct State {
-    hidden: Option<Tensor<2>>,
-    cell: Option<Tensor<2>>,
-}
-
-/// Cells that return the next state. `input` is `x·W + b`, as (sequences, gates·units).
+/// Cells that return the next hidden state. `input` is `x·W + b`, as (sequences, gates·units).
 impl Recurrence {
     fn with_products(&self, input: Tensor<2>, hidden: Option<Tensor<2>>) -> Tensor<2> {
         match hidden {
@@ -252,20 +248,21 @@ impl Recurrence {
     }
 
     /// Gates i, f, c, o.
-    fn lstm(&self, input: Tensor<2>, State { hidden, cell }: State) -> State {
+    fn lstm(&self, input: Tensor<2>, hidden: Option<Tensor<2>>, cells: &mut Option<Tensor<2>>) -> Tensor<2> {
         let gates = self.with_products(input, hidden);
         // Gate activation of Keras 2.
         let squashed = |gate: usize| activation::hard_sigmoid(self.part(&gates, gate), 0.2, 0.5);
         let written = squashed(0) * self.functions.tanh(self.part(&gates, 2));
-        let cell = match cell {
-            Some(cell) => squashed(1) * cell + written,
+        let next = match cells.take() {
+            Some(cells) => squashed(1) * cells + written,
             None => written,
         };
-        State { hidden: Some(squashed(3) * self.functions.tanh(cell.clone())), cell: Some(cell) }
+        *cells = Some(next.clone());
+        squashed(3) * self.functions.tanh(next)
     }
 
     /// Gates z, r, g. The reset gate applies to the products, which have a separate bias.
-    fn gru(&self, input: Tensor<2>, State { hidden, .. }: State, function: Activation) -> State {
+    fn gru(&self, input: Tensor<2>, hidden: Option<Tensor<2>>, function: Activation) -> Tensor<2> {
         let bias = self.bias.clone().expect("a GRU has two biases").unsqueeze_dim(0);
         let products = match hidden.clone() {
             Some(hidden) => hidden.matmul(self.weights.clone()) + bias,
@@ -276,16 +273,10 @@ impl Recurrence {
         let candidate = self.functions.activate(candidate, function.number());
         let kept = gate(0);
         let written = candidate.clone() - kept.clone() * candidate;
-        let hidden = match hidden {
+        match hidden {
             Some(hidden) => kept * hidden + written,
             None => written,
-        };
-        State { hidden: Some(hidden), cell: None }
-    }
-
-    fn simple(&self, input: Tensor<2>, State { hidden, .. }: State, function: Activation) -> State {
-        let sum = self.with_products(input, hidden);
-        State { hidden: Some(self.functions.activate(sum, function.number())), cell: None }
+        }
     }
 }
 
