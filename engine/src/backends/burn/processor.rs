@@ -1,6 +1,6 @@
-use std::num::NonZero;
 #[cfg(not(target_family = "wasm"))]
-use std::sync::OnceLock;
+use std::error::Error as _;
+use std::num::NonZero;
 use std::thread;
 
 use burn_tensor::Device;
@@ -39,17 +39,12 @@ fn threads() -> usize {
 
 /// Creates the pool, which is possible only once per program.
 #[cfg(not(target_family = "wasm"))]
-fn set_threads(threads: NonZero<usize>) -> Result<()> {
-    static SET: OnceLock<NonZero<usize>> = OnceLock::new();
-    match rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global() {
-        Ok(()) => {
-            SET.get_or_init(|| threads);
-            Ok(())
-        }
-        Err(_) if SET.get() == Some(&threads) => Ok(()),
-        Err(error) => Err(EngineError::refused(format!(
-            "the processor cannot compute with {threads} threads in this program: {error}"
+fn set_threads(wanted: NonZero<usize>) -> Result<()> {
+    match rayon::ThreadPoolBuilder::new().num_threads(wanted.get()).build_global() {
+        Err(error) if error.source().is_some() || threads() != wanted.get() => Err(EngineError::refused(format!(
+            "the processor cannot compute with {wanted} threads in this program: {error}"
         ))),
+        _ => Ok(()),
     }
 }
 

@@ -89,11 +89,7 @@ impl<T: Real> Network<T> {
             self.stage_forward(index, &stage, step, &mut y);
             self.values[stage.output] = y;
         }
-        self.logits()
-    }
-
-    pub(super) fn logits(&self) -> &[T] {
-        self.values.last().map_or(&[], |logits| logits)
+        self.values.last().expect("there is at least the data")
     }
 
     pub(super) fn backward(&mut self, step: &Step, dy: Vec<T>) {
