@@ -57,7 +57,7 @@ use async_trait::async_trait;
 use burn_tensor::Device;
 use results::{Adapter, Precision, Warning};
 
-use super::{Opening, list};
+use super::{Opening, check_f32, list};
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
@@ -122,15 +122,7 @@ async fn open_one(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -
 }
 
 fn check_precision(name: &str, precision: Precision) -> Result<()> {
-    if precision == Precision::F32 {
-        return Ok(());
-    }
-    Err(EngineError::NoPrecision {
-        whose: format!("the backend `{name}`"),
-        precision: precision.name(),
-        reason: "its networks are built in f32 only".to_owned(),
-        instead: "f32",
-    })
+    check_f32(format!("the backend `{name}`"), precision, "its networks are built in f32 only")
 }
 
 impl BurnBackend {
