@@ -46,34 +46,22 @@ impl AxisOrder {
 impl LayerValue {
     /// Returns (rows, channels, height, width) of samples of `shape`.
     pub(super) fn channels_first(self, shape: Shape) -> Tensor<4> {
-        let [height, width, channels] = sides(shape);
+        let [height, width, channels] = sides(shape).map(|side| side as isize);
         match self {
             Self::ChannelsFirst(tensor) => tensor,
-            Self::ChannelsLast(tensor) => {
-                let rows = tensor.dims()[0];
-                tensor.swap_dims(1, 2).reshape([rows, channels, height, width])
-            }
+            Self::ChannelsLast(tensor) => tensor.swap_dims(1, 2).reshape([-1, channels, height, width]),
             // Vectors have one pixel.
-            Self::Flat(tensor) => {
-                let rows = tensor.dims()[0];
-                tensor.reshape([rows, channels, height, width])
-            }
+            Self::Flat(tensor) => tensor.reshape([-1, channels, height, width]),
         }
     }
 
     /// Returns (rows, pixels, channels).
     pub(super) fn channels_last(self, shape: Shape) -> Tensor<3> {
-        let [height, width, channels] = sides(shape);
+        let [height, width, channels] = sides(shape).map(|side| side as isize);
         match self {
-            Self::ChannelsFirst(tensor) => {
-                let rows = tensor.dims()[0];
-                tensor.reshape([rows, channels, height * width]).swap_dims(1, 2)
-            }
+            Self::ChannelsFirst(tensor) => tensor.reshape([-1, channels, height * width]).swap_dims(1, 2),
             Self::ChannelsLast(tensor) => tensor,
-            Self::Flat(tensor) => {
-                let rows = tensor.dims()[0];
-                tensor.reshape([rows, height * width, channels])
-            }
+            Self::Flat(tensor) => tensor.reshape([-1, height * width, channels]),
         }
     }
 
