@@ -68,7 +68,6 @@ pub fn gradient_factor<'a, T: Real>(limit: T, gradients: impl Iterator<Item = &'
 /// Gradients and scalars of one update, in the precision of the arithmetic. All slices of an update: (elements).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Update<'a, T> {
-    /// (elements).
     pub gradients: &'a [T],
     /// Multipliers of each 256 elements.
     pub blocks: &'a [Block<T>],

@@ -111,9 +111,7 @@ impl<T: Trainer> Trainer for Guarded<T> {
     }
 
     fn begin_segment(&mut self, seed: u32) {
-        if let Some(trainer) = &mut self.trainer {
-            trainer.begin_segment(seed);
-        }
+        self.trainer.iter_mut().for_each(|trainer| trainer.begin_segment(seed));
     }
 
     async fn state(&mut self) -> Result<StateBytes> {

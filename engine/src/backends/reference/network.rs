@@ -243,9 +243,7 @@ impl<T: Real> Network<T> {
                 let saved = &self.kept[index].numbers;
                 twin::layer_norm_weight_gradient(&sized.layer_norm(epsilon), x, dy, saved, &mut part);
             }
-            StageKind::Embedding(words) => {
-                twin::embedding_weight_gradient(&sized.embedding(words), x, dy, &mut part);
-            }
+            StageKind::Embedding(words) => twin::embedding_weight_gradient(&sized.embedding(words), x, dy, &mut part),
             StageKind::WordScores => twin::dense_weight_gradient(&sized.word_vectors(), dy, x, &mut part),
             StageKind::PositionEmbedding => twin::position_gradient(&sized.position(), dy, &mut part),
             StageKind::Recurrent(cell) => self.recurrent_gradients(index, stage, cell, dy),
@@ -296,9 +294,7 @@ impl<T: Real> Network<T> {
             StageKind::SentenceSum { words } => {
                 twin::sentence_sum_gradient(&sized.sentence_sum(words), step, dy, x, dx);
             }
-            StageKind::WordScores => {
-                twin::pixel_products_gradient(&sized.word_scores(), step, dy, tensor(), x, dx);
-            }
+            StageKind::WordScores => twin::pixel_products_gradient(&sized.word_scores(), step, dy, tensor(), x, dx),
             StageKind::PixelProducts => {
                 let params = PixelProducts { of_second, ..sized.pixel_products() };
                 let other = &self.values[stage.inputs[1 - input]];
