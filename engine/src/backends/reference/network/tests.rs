@@ -7,15 +7,11 @@ use shaders::reference as twin;
 
 use super::*;
 use crate::data::Split;
-use crate::model::{Activation, Initializer, Layer, Model, Padding, PoolKind, Rounding, Shape, Source, TensorKind};
+use crate::model::{Activation, Initializer, Layer, Model, Shape, Source, TensorKind};
 use crate::random::Generator;
-use crate::testing::models::{self, CLASSES, IMAGE, logits, small_models};
+use crate::testing::models::{CLASSES, IMAGE, logits, small_models};
 
 const ROWS: u32 = 3;
-
-fn conv(filters: u32, activation: Activation) -> Layer {
-    models::conv(filters, 3, 1, Padding::Same, activation)
-}
 
 fn embedding(vocabulary: u32, words: Range<u32>, zero_padding: bool, initializer: Initializer) -> Layer {
     let (first, count) = (words.start, words.end - words.start);
@@ -135,20 +131,4 @@ fn memories_with_shared_words_and_a_softmax() {
     for (linear_until, linear) in [(0.0, 0), (0.5, 0), (0.5, 1)] {
         check(&memory_network(linear_until), &words, linear);
     }
-}
-
-#[test]
-fn words_matched_with_a_question_and_concatenated() {
-    let mut network = Model::new("matched", IMAGE);
-    let story = network.then(conv(5, Activation::Tanh));
-    network.after(Source::Data, conv(5, Activation::Tanh));
-    let question = network.then(models::pool(PoolKind::Average, 1, Rounding::Ceil, Activation::Tanh));
-    network.reads(vec![story, question], Layer::PixelProducts);
-    network.then(Layer::Softmax { linear_until: 0.0 });
-    network.then(Layer::Dropout { rate: 0.2 });
-    let matched = network.then(Layer::Transpose);
-    network.reads(vec![matched, question], Layer::Concatenate);
-    network.then(Layer::Lstm { units: 3, recurrent: Initializer::Orthogonal });
-    network.then(logits());
-    check(&network, &random_input(IMAGE), 0);
 }
