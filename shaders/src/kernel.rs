@@ -195,13 +195,8 @@ impl Stored {
     }
 }
 
-/// Shared part of kernels with large workgroup tiles.
 const LARGE_TILE: &str = wgsl!("shared", "large_tile");
-
-/// Shared part of kernels that use subgroups.
 const SUBGROUP_TILE: &str = wgsl!("shared", "subgroup_tile");
-
-/// Shared part of kernels with subgroup block products.
 const MATRIX_TILE: &str = wgsl!("shared", "matrix_tile");
 
 /// Invocations of a workgroup on every device, also in WebGPU's compatibility mode:

@@ -138,8 +138,30 @@ impl AdapterChoice {
                     |index: &usize| !adapters[*index].software && adapters[*index].api == adapters[best].api;
                 (0..adapters.len()).filter(is_wanted).collect()
             }
-            Self::Indices(indices) => listed(self, indices, adapters)?,
-            _ => return self.choose_alike(adapters, devices.map_or(1, NonZero::get) as usize),
+            Self::Indices(indices) => {
+                if indices.is_empty() || indices.iter().any(|&index| index >= adapters.len()) {
+                    return Err(self.not_found(adapters));
+                }
+                let again = indices.iter().enumerate().find(|&(place, index)| indices[..place].contains(index));
+                if let Some((_, index)) = again.filter(|&(_, &index)| !adapters[index].software) {
+                    let allowed = "distinct; only a software adapter can be several devices";
+                    return Err(EngineError::invalid("the adapters", allowed, format!("{self}, with {index} twice")));
+                }
+                indices.clone()
+            }
+            _ => {
+                let (first, devices) = (self.choose(adapters)?, devices.map_or(1, NonZero::get) as usize);
+                if adapters[first].software {
+                    return Ok(vec![first; devices]);
+                }
+                let alike = (0..adapters.len()).filter(|&other| other != first && adapters[other] == adapters[first]);
+                let chosen: Vec<usize> = std::iter::once(first).chain(alike).collect();
+                if chosen.len() < devices {
+                    let name = adapters[first].name.clone();
+                    return Err(EngineError::TooFewDevices { asked: devices, found: chosen.len(), name });
+                }
+                return Ok(chosen[..devices].to_vec());
+            }
         };
         if let Some(devices) = devices.filter(|devices| devices.get() as usize != named.len()) {
             let allowed = format!("omitted, or {}, the number of adapters of `{self}`", named.len());
@@ -151,35 +173,6 @@ impl AdapterChoice {
             return Err(EngineError::UnlikeDevices { one, other, instead: "--adapter 0,1" });
         }
         Ok(named)
-    }
-
-    fn choose_alike(&self, adapters: &[Adapter], devices: usize) -> Result<Vec<usize>> {
-        let first = self.choose(adapters)?;
-        if adapters[first].software {
-            return Ok(vec![first; devices]);
-        }
-        let alike = (0..adapters.len()).filter(|&other| other != first && adapters[other] == adapters[first]);
-        let chosen: Vec<usize> = std::iter::once(first).chain(alike).collect();
-        if chosen.len() < devices {
-            let name = adapters[first].name.clone();
-            return Err(EngineError::TooFewDevices { asked: devices, found: chosen.len(), name });
-        }
-        Ok(chosen.into_iter().take(devices).collect())
-    }
-}
-
-/// Checks that the indices exist, and that only software adapters repeat.
-fn listed(choice: &AdapterChoice, indices: &[usize], adapters: &[Adapter]) -> Result<Vec<usize>> {
-    if indices.is_empty() || indices.iter().any(|&index| index >= adapters.len()) {
-        return Err(choice.not_found(adapters));
-    }
-    let again = indices.iter().enumerate().find(|&(place, index)| indices[..place].contains(index));
-    match again.filter(|&(_, &index)| !adapters[index].software) {
-        None => Ok(indices.to_vec()),
-        Some((_, index)) => {
-            let allowed = "distinct; only a software adapter can be several devices";
-            Err(EngineError::invalid("the adapters", allowed, format!("{choice}, with {index} twice")))
-        }
     }
 }
 

@@ -81,6 +81,14 @@ pub async fn adapters() -> Vec<Adapter> {
     return Vec::new();
 }
 
+/// Rejects every precision but f32.
+fn check_f32(whose: String, precision: Precision, reason: &str) -> Result<()> {
+    if precision == Precision::F32 {
+        return Ok(());
+    }
+    Err(EngineError::NoPrecision { whose, precision: precision.name(), reason: reason.to_owned(), instead: "f32" })
+}
+
 fn processor(name: String) -> Adapter {
     Adapter {
         name,

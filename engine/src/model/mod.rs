@@ -12,8 +12,6 @@ use serde::Serialize;
 pub(crate) use layer::Cell;
 pub use layer::{Activation, Initializer, KernelSize, Layer, Multipliers, Padding, PoolKind, Rounding, Weights};
 pub use shape::{ModelError, Shape};
-#[cfg(feature = "burn")]
-pub(crate) use stage::zeros_before;
 pub(crate) use stage::{SlidingWindow, Stage, StageKind, Stages, Storage, Value, Words};
 pub(crate) use stage_params::SizedStage;
 pub use tensor::{Initial, TensorKind, TensorSpec};

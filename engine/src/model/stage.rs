@@ -230,7 +230,7 @@ impl Lowering<'_> {
     }
 }
 
-pub(crate) fn zeros_before(padding: Padding, size: KernelSize, stride: u32, input: Shape, output: Shape) -> [u32; 2] {
+fn zeros_before(padding: Padding, size: KernelSize, stride: u32, input: Shape, output: Shape) -> [u32; 2] {
     let [height, width] = size.sides();
     let same = |made: u32, side: u32, given: u32| ((made - 1) * stride + side).saturating_sub(given) / 2;
     match padding {

@@ -34,6 +34,7 @@ pub(crate) struct SizedStage {
     /// Last input, which may be the only one.
     second: Value,
     output: Value,
+    pub(crate) epilogue: Epilogue,
     rows: u32,
     alignment: u32,
 }
@@ -43,7 +44,8 @@ impl Stages {
     pub(crate) fn sized(&self, stage: &Stage, rows: u32, alignment: u32) -> SizedStage {
         let [input, second] =
             [stage.inputs.first(), stage.inputs.last()].map(|input| self.values[*input.expect("stages read values")]);
-        SizedStage { input, second, output: *self.output(stage), rows, alignment }
+        let output = *self.output(stage);
+        SizedStage { input, second, output, epilogue: output.stored_epilogue(alignment), rows, alignment }
     }
 }
 
@@ -62,8 +64,9 @@ impl SizedStage {
         self.output.shape.pixels()
     }
 
-    fn epilogue(&self) -> Epilogue {
-        self.output.stored_epilogue(self.alignment)
+    /// Replaces the epilogue in parameter blocks, for the gradient of a value that another stage made.
+    pub(crate) fn with_epilogue(self, epilogue: Epilogue) -> Self {
+        Self { epilogue, ..self }
     }
 
     pub(crate) fn dense(&self, per_pixel: bool, bias: bool) -> Dense {
@@ -72,7 +75,7 @@ impl SizedStage {
         } else {
             (self.rows, self.input.stored_features(self.alignment))
         };
-        dense(rows, [inputs, self.channels()], self.output.shape.channels, bias, self.epilogue())
+        dense(rows, [inputs, self.channels()], self.output.shape.channels, bias, self.epilogue)
     }
 
     pub(crate) fn conv2d(&self, window: SlidingWindow, bias: bool) -> Conv2d {
@@ -97,7 +100,7 @@ impl SizedStage {
             bias_offset: if bias { kernel } else { NO_BIAS },
             stride: window.stride,
             input_spare: self.input.stored_features(self.alignment) - input.pixels() * input_channels,
-            epilogue: self.epilogue(),
+            epilogue: self.epilogue,
         }
     }
 
@@ -115,7 +118,7 @@ impl SizedStage {
             stride,
             padding,
             reserved: [0; 3],
-            epilogue: self.epilogue(),
+            epilogue: self.epilogue,
         }
     }
 
@@ -131,7 +134,7 @@ impl SizedStage {
             part_stride: words.vocabulary * self.channels(),
             zero_padding: u32::from(words.zero_padding),
             reserved: [0; 3],
-            epilogue: self.epilogue(),
+            epilogue: self.epilogue,
         }
     }
 
@@ -142,7 +145,7 @@ impl SizedStage {
             channels: self.channels(),
             repeats: self.pixels() / self.second.shape.pixels(),
             reserved: 0,
-            epilogue: self.epilogue(),
+            epilogue: self.epilogue,
         }
     }
 
@@ -156,7 +159,7 @@ impl SizedStage {
             alpha,
             beta,
             reserved: 0,
-            epilogue: self.epilogue(),
+            epilogue: self.epilogue,
         }
     }
 
@@ -173,7 +176,7 @@ impl SizedStage {
             epsilon,
             keep,
             reserved: [0; 2],
-            epilogue: self.epilogue(),
+            epilogue: self.epilogue,
         }
     }
 
@@ -187,18 +190,18 @@ impl SizedStage {
             part_stride: 2 * self.channels(),
             bias_offset: self.channels(),
             epsilon,
-            epilogue: self.epilogue(),
+            epilogue: self.epilogue,
         }
     }
 
     pub(crate) fn elementwise(&self) -> Elementwise {
         let elements = self.rows * self.output.stored_features(self.alignment);
-        Elementwise { elements, reserved: [0; 3], epilogue: self.epilogue() }
+        Elementwise { elements, reserved: [0; 3], epilogue: self.epilogue }
     }
 
     pub(crate) fn position(&self) -> Position {
         let values = self.output.stored_features(self.alignment);
-        Position { rows: self.rows, values, rows_per_part: self.rows, part_stride: values, epilogue: self.epilogue() }
+        Position { rows: self.rows, values, rows_per_part: self.rows, part_stride: values, epilogue: self.epilogue }
     }
 
     /// Returns the parameters of attention. Gradients of queries, keys and values set the epilogue.
@@ -222,7 +225,7 @@ impl SizedStage {
             words,
             channels: self.output.shape.channels,
             stored_channels: self.channels(),
-            epilogue: self.epilogue(),
+            epilogue: self.epilogue,
         }
     }
 
@@ -236,7 +239,7 @@ impl SizedStage {
             stored_products: self.channels(),
             of_second: 0,
             reserved: [0; 2],
-            epilogue: self.epilogue(),
+            epilogue: self.epilogue,
         }
     }
 
@@ -257,7 +260,7 @@ impl SizedStage {
             channels: self.output.shape.channels,
             stored_channels: self.channels(),
             linear_start: u32::from(linear_start),
-            epilogue: self.epilogue(),
+            epilogue: self.epilogue,
         }
     }
 
@@ -269,7 +272,7 @@ impl SizedStage {
             stored_channels: self.input_channels(),
             stored_pixels: self.channels(),
             reserved: [0; 3],
-            epilogue: self.epilogue(),
+            epilogue: self.epilogue,
         }
     }
 
@@ -284,7 +287,7 @@ impl SizedStage {
             stored_channels: self.channels(),
             of_second: 0,
             reserved: 0,
-            epilogue: self.epilogue(),
+            epilogue: self.epilogue,
         }
     }
 
@@ -297,7 +300,7 @@ impl SizedStage {
             stored_units: self.channels(),
             activation: cell.activation().number(),
             reserved: [0; 3],
-            epilogue: self.epilogue(),
+            epilogue: self.epilogue,
         }
     }
 

@@ -67,7 +67,6 @@ fn scores<T: Real>(params: &Attention, head: &HeadPlace, x: &[T], query: usize) 
 }
 
 /// Twin of `attention_forward.wgsl`: `y = softmax(scale·q·kᵀ)·v` of each head.
-///
 /// `x`: (B, T, 3, heads, D): queries, keys, values; `y`: (B, T, heads, D); `log_sum_exp`: (B, heads, T).
 pub fn attention_forward<T: Real>(params: &Attention, x: &[T], y: &mut [T], log_sum_exp: &mut [T]) {
     y.fill(T::ZERO);
@@ -86,7 +85,6 @@ pub fn attention_forward<T: Real>(params: &Attention, x: &[T], y: &mut [T], log_
 
 /// Twin of `attention_query_gradient.wgsl`: `dq_i = scale·Σ_j p_ij·(dy_i·v_j - mean_i)·k_j`, times `slope(q)`, where
 /// `epilogue` made `x`, and `mean_i = dy_i·y_i`.
-///
 /// `x`, `dx`: (B, T, 3, heads, D), where `dx` gets the first third; `dy`: (B, T, heads, D); `means`: (B, heads, T).
 pub fn attention_query_gradient<T: Real>(
     params: &Attention,
@@ -114,7 +112,6 @@ pub fn attention_query_gradient<T: Real>(
 
 /// Twin of `attention_key_value_gradient.wgsl`: `dk_j = scale·Σ_i p_ij·(dy_i·v_j - mean_i)·q_i`, times `slope(k)`, and
 /// `dv_j = Σ_i p_ij·dy_i`, times `slope(v)`, where `epilogue` made `x`.
-///
 /// `x`, `dx`: (B, T, 3, heads, D), where `dx` gets the last two thirds; `dy`: (B, T, heads, D); `log_sum_exp`,
 /// `means`: (B, heads, T), the latter from [`attention_query_gradient`].
 pub fn attention_key_value_gradient<T: Real>(
@@ -150,22 +147,5 @@ fn store_thirds<T: Real>(params: &Attention, step: &Step, sums: &[T], x: &[T], t
             let at = head.vector(third, token);
             dx[at.clone()].copy_from_slice(&finished[at]);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_query_that_fits_one_key_gets_its_value() {
-        let params = Attention { rows: 1, tokens: 3, heads: 1, head_size: 2, scale: 1.0, ..Attention::default() };
-        // Queries, keys and values of three tokens; every query points at the second key.
-        let x = [[0.0, 60.0, 1.0, 0.0, 1.0, 2.0], [0.0, 60.0, 0.0, 1.0, 3.0, 4.0], [0.0, 60.0, -1.0, 0.0, 5.0, 6.0]]
-            .concat();
-        let (mut y, mut log_sum_exp) = ([0.0; 6], [0.0; 3]);
-        attention_forward(&params, &x, &mut y, &mut log_sum_exp);
-        assert_eq!(y, [3.0, 4.0, 3.0, 4.0, 3.0, 4.0]);
-        assert_eq!(log_sum_exp, [60.0; 3]);
     }
 }

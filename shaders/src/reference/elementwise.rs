@@ -3,7 +3,6 @@ use crate::Real;
 use crate::params::{Add, Blend, Elementwise, Embedding, Position, Step};
 
 /// Twin of `add_forward.wgsl`: `y = epilogue(a + b)`, where each pixel of `b` is added to `repeats` pixels of `a`.
-///
 /// `a`, `y`: (P, C); `b`: (P / repeats, C).
 pub fn add_forward<T: Real>(params: &Add, step: &Step, a: &[T], b: &[T], y: &mut [T]) {
     let (channels, repeats) = (params.channels as usize, params.repeats as usize);
@@ -16,7 +15,6 @@ pub fn add_forward<T: Real>(params: &Add, step: &Step, a: &[T], b: &[T], y: &mut
 
 /// Twin of `add_gradient.wgsl`: `dx = (Σ dy) ⊙ slope(x)` over the pixels that the summand `x` was added to, where
 /// `epilogue` made `x`.
-///
 /// `dy`: (P, C); `x`, `dx`: (P / repeats, C).
 pub fn add_gradient<T: Real>(params: &Add, step: &Step, dy: &[T], x: &[T], dx: &mut [T]) {
     let (channels, repeats) = (params.channels as usize, params.repeats as usize);
@@ -29,7 +27,6 @@ pub fn add_gradient<T: Real>(params: &Add, step: &Step, dy: &[T], x: &[T], dx: &
 }
 
 /// Twin of `blend.wgsl`: `sum = weight·x` at first, and `sum += weight·x` from then on.
-///
 /// `x`, `sum`: (elements).
 pub fn blend<T: Real>(params: &Blend, x: &[T], sum: &mut [T]) {
     let weight = T::from_f64(f64::from(params.weight));
@@ -39,7 +36,6 @@ pub fn blend<T: Real>(params: &Blend, x: &[T], sum: &mut [T]) {
 }
 
 /// Twin of `gelu_forward.wgsl`: `y = epilogue(gelu(x))`.
-///
 /// `x`, `y`: (elements).
 pub fn gelu_forward<T: Real>(params: &Elementwise, step: &Step, x: &[T], y: &mut [T]) {
     for (y, &x) in y.iter_mut().zip(x) {
@@ -49,7 +45,6 @@ pub fn gelu_forward<T: Real>(params: &Elementwise, step: &Step, x: &[T], y: &mut
 }
 
 /// Twin of `gelu_backward.wgsl`: `dx = dy ⊙ gelu'(x) ⊙ slope(x)`, where `epilogue` made `x`.
-///
 /// `dy`, `x`, `dx`: (elements).
 pub fn gelu_backward<T: Real>(params: &Elementwise, step: &Step, dy: &[T], x: &[T], dx: &mut [T]) {
     let sums: Vec<T> = dy.iter().zip(x).map(|(&dy, &x)| dy * gelu_slope(x)).collect();
@@ -57,7 +52,6 @@ pub fn gelu_backward<T: Real>(params: &Elementwise, step: &Step, dy: &[T], x: &[
 }
 
 /// Twin of `position_forward.wgsl`: `y = epilogue(x + e)`, the same `e` for every row.
-///
 /// `x`, `y`: (B, V); `embedding`: (V).
 pub fn position_forward<T: Real>(params: &Position, step: &Step, x: &[T], embedding: &[T], y: &mut [T]) {
     for (y, (&x, &embedding)) in y.iter_mut().zip(x.iter().zip(embedding.iter().cycle())) {
@@ -67,7 +61,6 @@ pub fn position_forward<T: Real>(params: &Position, step: &Step, x: &[T], embedd
 }
 
 /// Twin of `position_gradient.wgsl`: `de = Σ dy`, summed in parts of the batch.
-///
 /// `dy`: (B, V); `parts`: (parts, part stride), each de (V).
 pub fn position_gradient<T: Real>(params: &Position, dy: &[T], parts: &mut [T]) {
     parts.fill(T::ZERO);
@@ -80,14 +73,12 @@ pub fn position_gradient<T: Real>(params: &Position, dy: &[T], parts: &mut [T]) 
 }
 
 /// Twin of `pass_gradient.wgsl`: `dx = dy ⊙ slope(x)`, where `epilogue` made `x`.
-///
 /// `dy`, `x`, `dx`: (elements).
 pub fn pass_gradient<T: Real>(params: &Elementwise, step: &Step, dy: &[T], x: &[T], dx: &mut [T]) {
     store_gradient(dy, x, &params.epilogue, step, dx);
 }
 
 /// Twin of `embedding_forward.wgsl`: the vector of each word; zero for padding.
-///
 /// `ids`: (B, id stride) whole numbers below V; `weights`: (V, S); `y`: (B, P, S).
 pub fn embedding_forward<T: Real>(params: &Embedding, step: &Step, ids: &[T], weights: &[T], y: &mut [T]) {
     let channels = params.channels as usize;
@@ -103,7 +94,6 @@ pub fn embedding_forward<T: Real>(params: &Embedding, step: &Step, ids: &[T], we
 
 /// Twin of `embedding_weight_gradient.wgsl`: `dW[v] = Σ dy` over all places of word v, summed in parts of the batch's
 /// words.
-///
 /// `ids`: (B, id stride); `dy`: (B, P, S); `parts`: (parts, part stride), each dW (V, S).
 pub fn embedding_weight_gradient<T: Real>(params: &Embedding, ids: &[T], dy: &[T], parts: &mut [T]) {
     let channels = params.channels as usize;

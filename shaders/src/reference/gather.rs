@@ -3,7 +3,6 @@ use crate::Real;
 use crate::params::{Gather, GatherAugmented, Step, edge, flip, normalization, shift};
 
 /// Twin of `gather.wgsl`.
-///
 /// `images`: (samples, features) bytes; `labels`, `order`: (samples); `batch`: (rows, stride);
 /// `batch_labels`: (rows). Rows from `step.count` on become zero. Where they are streamed, images and labels lie in the order
 /// of `order`.
@@ -41,7 +40,6 @@ struct Placement {
 }
 
 /// Twin of `gather_augmented.wgsl`.
-///
 /// `images`: (samples, source height, source width, channels) bytes; `labels`, `order`: (samples); `mean_image`:
 /// (source height, source width, channels), or anything when the normalisation is not by it; `batch`: (rows, row
 /// stride), where (height, width, channel stride) are in use; `batch_labels`: (rows). Rows from `step.count` on,

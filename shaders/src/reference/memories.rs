@@ -6,7 +6,6 @@ use crate::Real;
 use crate::params::{ChannelSoftmax, Concatenate, PixelProducts, SentenceSum, Step, Transpose};
 
 /// Twin of `sentence_sum_forward.wgsl`: `y[k] = Σ weight(j, k)·x[j, k]` over the words j of each sentence.
-///
 /// `x`: (S, J, C); `y`: (S, C).
 pub fn sentence_sum_forward<T: Real>(params: &SentenceSum, step: &Step, x: &[T], y: &mut [T]) {
     let (words, stored) = (params.words as usize, params.stored_channels as usize);
@@ -14,7 +13,7 @@ pub fn sentence_sum_forward<T: Real>(params: &SentenceSum, step: &Step, x: &[T],
         y.fill(T::ZERO);
         for (word, x) in x[sentence * words * stored..].chunks_exact(stored).take(words).enumerate() {
             for (channel, (y, &x)) in y.iter_mut().zip(x).enumerate() {
-                *y += weight::<T>(params, word, channel) * x;
+                *y += sentence_weight::<T>(params, word, channel) * x;
             }
         }
     }
@@ -22,13 +21,12 @@ pub fn sentence_sum_forward<T: Real>(params: &SentenceSum, step: &Step, x: &[T],
 }
 
 /// Twin of `sentence_sum_gradient.wgsl`: `dx[j, k] = weight(j, k)·dy[k] ⊙ slope(x[j, k])`.
-///
 /// `dy`: (S, C); `x`, `dx`: (S, J, C).
 pub fn sentence_sum_gradient<T: Real>(params: &SentenceSum, step: &Step, dy: &[T], x: &[T], dx: &mut [T]) {
     let (words, stored) = (params.words as usize, params.stored_channels as usize);
     let gradient = |at: usize| {
         let (token, channel) = (at / stored, at % stored);
-        weight::<T>(params, token % words, channel) * dy[token / words * stored + channel]
+        sentence_weight::<T>(params, token % words, channel) * dy[token / words * stored + channel]
     };
     let gradients: Vec<T> = (0..dx.len()).map(gradient).collect();
     store_gradient(&gradients, x, &params.epilogue, step, dx);
@@ -36,7 +34,7 @@ pub fn sentence_sum_gradient<T: Real>(params: &SentenceSum, step: &Step, dy: &[T
 
 /// The position encoding of Sukhbaatar et al. (2015), section 4.1, for word j and value k, both counted from 1:
 /// `(1 - j/J) - (k/d)·(1 - 2j/J)`.
-fn weight<T: Real>(params: &SentenceSum, word: usize, channel: usize) -> T {
+pub fn sentence_weight<T: Real>(params: &SentenceSum, word: usize, channel: usize) -> T {
     let real = |number: usize| T::from_f64(number as f64);
     let place = real(word + 1) / real(params.words as usize);
     let height = real(channel + 1) / real(params.channels as usize);
@@ -44,7 +42,6 @@ fn weight<T: Real>(params: &SentenceSum, word: usize, channel: usize) -> T {
 }
 
 /// Twin of `pixel_products_forward.wgsl`: `y[b, p, q] = Σ a[b, p, c]·b[b, q, c]`, each pixel of `a` with each of `b`.
-///
 /// `a`: (B, P, C); `b`: (B, Q, C); `y`: (B, P, stored products).
 pub fn pixel_products_forward<T: Real>(params: &PixelProducts, step: &Step, a: &[T], b: &[T], y: &mut [T]) {
     let [first, second, channels] = sizes(params);
@@ -61,7 +58,6 @@ pub fn pixel_products_forward<T: Real>(params: &PixelProducts, step: &Step, a: &
 
 /// Twin of `pixel_products_gradient.wgsl`: the gradient of the factor `x`, which is the first,
 /// `dx[b, p] = Σ dy[b, p, q]·other[b, q]`, or the second, `dx[b, q] = Σ dy[b, p, q]·other[b, p]`.
-///
 /// `dy`: (B, P, stored products); `other`: the other factor; `x`, `dx`: of the factor's shape.
 pub fn pixel_products_gradient<T: Real>(
     params: &PixelProducts,
@@ -93,7 +89,6 @@ fn sizes(params: &PixelProducts) -> [usize; 3] {
 
 /// Twin of `channel_softmax_forward.wgsl`: `y = exp(x) / Σ exp(x)` over the channels of each pixel, or `x` itself while
 /// the step is linear and the layer starts so.
-///
 /// `x`, `y`: (P, C); padding stays zero.
 pub fn channel_softmax_forward<T: Real>(params: &ChannelSoftmax, step: &Step, x: &[T], y: &mut [T]) {
     let (channels, stored) = (params.channels as usize, params.stored_channels as usize);
@@ -110,7 +105,6 @@ pub fn channel_softmax_forward<T: Real>(params: &ChannelSoftmax, step: &Step, x:
 
 /// Twin of `channel_softmax_backward.wgsl`: `dx = y ⊙ (dy - Σ dy·y) ⊙ slope(x)` where `y = exp(x) / Σ exp(x)`, or
 /// `dy ⊙ slope(x)` while the step is linear.
-///
 /// `dy`, `x`, `dx`: (P, C).
 pub fn channel_softmax_backward<T: Real>(params: &ChannelSoftmax, step: &Step, dy: &[T], x: &[T], dx: &mut [T]) {
     let (channels, stored) = (params.channels as usize, params.stored_channels as usize);
@@ -139,7 +133,6 @@ fn is_linear(params: &ChannelSoftmax, step: &Step) -> bool {
 }
 
 /// Twin of `transpose_forward.wgsl`: `y[b, q, p] = x[b, p, q]`, pixels become channels and channels pixels.
-///
 /// `x`: (B, P, stored channels); `y`: (B, Q, stored pixels); padding is zero.
 pub fn transpose_forward<T: Real>(params: &Transpose, step: &Step, x: &[T], y: &mut [T]) {
     y.fill(T::ZERO);
@@ -150,7 +143,6 @@ pub fn transpose_forward<T: Real>(params: &Transpose, step: &Step, x: &[T], y: &
 }
 
 /// Twin of `transpose_gradient.wgsl`: `dx[b, p, q] = dy[b, q, p] ⊙ slope(x[b, p, q])`.
-///
 /// `dy`: (B, Q, stored pixels); `x`, `dx`: (B, P, stored channels).
 pub fn transpose_gradient<T: Real>(params: &Transpose, step: &Step, dy: &[T], x: &[T], dx: &mut [T]) {
     let mut gradients = vec![T::ZERO; dx.len()];
@@ -175,7 +167,6 @@ fn places(params: &Transpose) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// Twin of `concatenate_forward.wgsl`: `y[p] = (a[p], b[p])`, the channels of both in sequence.
-///
 /// `a`: (P, stored first); `b`: (P, stored second); `y`: (P, stored channels); padding is zero.
 pub fn concatenate_forward<T: Real>(params: &Concatenate, step: &Step, a: &[T], b: &[T], y: &mut [T]) {
     let (first, second) = (params.first as usize, params.second as usize);
@@ -190,7 +181,6 @@ pub fn concatenate_forward<T: Real>(params: &Concatenate, step: &Step, a: &[T], 
 }
 
 /// Twin of `concatenate_gradient.wgsl`: the part of `dy` that belongs to the input `x`, `⊙ slope(x)`.
-///
 /// `dy`: (P, stored channels); `x`, `dx`: of the input's shape, the first or the second.
 pub fn concatenate_gradient<T: Real>(params: &Concatenate, step: &Step, dy: &[T], x: &[T], dx: &mut [T]) {
     let (from, channels, stored) = if params.of_second == 1 {

@@ -5,7 +5,6 @@ use crate::Real;
 use crate::params::{BatchNorm, LayerNorm, LocalResponse, Step, activation};
 
 /// Twin of `local_response_forward.wgsl`: `y = epilogue(x / (bias + alpha·Σ x_j²)^beta)`, over neighbouring channels.
-///
 /// `x`, `y`: (B, P, C).
 pub fn local_response_forward<T: Real>(params: &LocalResponse, step: &Step, x: &[T], y: &mut [T]) {
     let channels = params.stored_channels as usize;
@@ -19,7 +18,6 @@ pub fn local_response_forward<T: Real>(params: &LocalResponse, step: &Step, x: &
 }
 
 /// Twin of `local_response_backward.wgsl`: the gradient of `x`, times `slope(x)`, where `epilogue` made `x`.
-///
 /// `dy`, `x`, `dx`: (B, P, C).
 pub fn local_response_backward<T: Real>(params: &LocalResponse, step: &Step, dy: &[T], x: &[T], dx: &mut [T]) {
     let channels = params.stored_channels as usize;
@@ -113,7 +111,6 @@ fn pixels_of_parts(params: &BatchNorm, real: usize) -> Vec<Range<usize>> {
 }
 
 /// Twin of `batch_norm_statistics.wgsl`: mean and sum of squared deviations of each channel in each part.
-///
 /// `x`: (B, P, C); `parts`: (parts, 2, C). Rows from `step.count` on are left out.
 pub fn batch_norm_statistics<T: Real>(params: &BatchNorm, step: &Step, x: &[T], parts: &mut [T]) {
     let channels = params.stored_channels as usize;
@@ -131,7 +128,6 @@ pub fn batch_norm_statistics<T: Real>(params: &BatchNorm, step: &Step, x: &[T], 
 
 /// Twin of `batch_norm_finish.wgsl`: mean and 1 / √(variance + epsilon), in training of the batch, whose unbiased
 /// estimates the running averages then follow; in tests of the running averages.
-///
 /// `parts`: (parts, 2, C); `running`: (2, C): mean, variance; `saved`: (2, C).
 pub fn batch_norm_finish<T: Real>(params: &BatchNorm, step: &Step, parts: &[T], running: &mut [T], saved: &mut [T]) {
     let channels = params.stored_channels as usize;
@@ -160,7 +156,6 @@ pub fn batch_norm_finish<T: Real>(params: &BatchNorm, step: &Step, parts: &[T], 
 }
 
 /// Twin of `batch_norm_forward.wgsl`: `y = epilogue(activation(x̂·gamma + beta))`, x̂ the normalised value.
-///
 /// `x`, `y`: (B, P, C).
 pub fn batch_norm_forward<T: Real>(params: &BatchNorm, step: &Step, x: &[T], by: &Normalizer<T>, y: &mut [T]) {
     let channels = params.stored_channels as usize;
@@ -174,7 +169,6 @@ pub fn batch_norm_forward<T: Real>(params: &BatchNorm, step: &Step, x: &[T], by:
 
 /// Twin of `batch_norm_gradient_sums.wgsl`: `dgamma = Σ g·x̂` and `dbeta = Σ g`, summed in parts of the samples'
 /// pixels; g is dy times the activation's slope.
-///
 /// `x`, `dy`: (B, P, C); `parts`: (parts, part stride), each dgamma (C) and, from `bias_offset` on, dbeta (C).
 pub fn batch_norm_gradient_sums<T: Real>(
     params: &BatchNorm,
@@ -200,7 +194,6 @@ pub fn batch_norm_gradient_sums<T: Real>(
 
 /// Twin of `batch_norm_input_gradient.wgsl`: `dx = gamma / √(variance + epsilon)·(g - dbeta/n - x̂·dgamma/n)`, times
 /// `slope(x)`, where `epilogue` made `x`; zero in rows from `step.count` on.
-///
 /// `x`, `dy`, `dx`: (B, P, C); `sums`: dgamma (C) and, from `bias_offset` on, dbeta (C), of all parts.
 pub fn batch_norm_input_gradient<T: Real>(
     params: &BatchNorm,
@@ -227,7 +220,6 @@ pub fn batch_norm_input_gradient<T: Real>(
 
 /// Twin of `layer_norm_forward.wgsl`: `y = epilogue(x̂·gamma + beta)`, where `x̂ = (x - mean) / √(variance + epsilon)`
 /// with the mean and variance of each token's channels.
-///
 /// `x`, `y`: (B, T, C); `gamma`, `beta`: (C); `saved`: (B, T, 2): mean, 1 / √(variance + epsilon).
 pub fn layer_norm_forward<T: Real>(
     params: &LayerNorm,
@@ -257,7 +249,6 @@ pub fn layer_norm_forward<T: Real>(
 
 /// Twin of `layer_norm_input_gradient.wgsl`: `dx = (g - mean(g) - x̂·mean(g·x̂)) / √(variance + epsilon)` with
 /// `g = dy·gamma`, times `slope(x)`, where `epilogue` made `x`.
-///
 /// `x`, `dy`, `dx`: (B, T, C); `saved`: (B, T, 2): mean, 1 / √(variance + epsilon); `gamma`: (C).
 pub fn layer_norm_input_gradient<T: Real>(
     params: &LayerNorm,
@@ -285,7 +276,6 @@ pub fn layer_norm_input_gradient<T: Real>(
 }
 
 /// Twin of `layer_norm_weight_gradient.wgsl`: `dgamma = Σ dy·x̂` and `dbeta = Σ dy`, summed in parts of the tokens.
-///
 /// `x`, `dy`: (B, T, C); `saved`: (B, T, 2): mean, 1 / √(variance + epsilon); `parts`: (parts, part stride), each
 /// dgamma (C) and, from `bias_offset` on, dbeta (C).
 pub fn layer_norm_weight_gradient<T: Real>(params: &LayerNorm, x: &[T], dy: &[T], saved: &[T], parts: &mut [T]) {
@@ -299,35 +289,5 @@ pub fn layer_norm_weight_gradient<T: Real>(params: &LayerNorm, x: &[T], dy: &[T]
             gamma[channel] += dy[channel] * (x[channel] - saved[0]) * saved[1];
             beta[channel] += dy[channel];
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Three of the four rows are samples.
-    fn three_samples() -> Step {
-        Step { count: 3, training: 1, ..Step::default() }
-    }
-
-    #[test]
-    fn running_averages_keep_their_share_and_take_the_unbiased_variance() {
-        let sizes = BatchNorm { rows: 4, pixels: 1, stored_channels: 1, ..BatchNorm::default() };
-        let params = BatchNorm { pixels_per_part: 2, parts: 2, epsilon: 1e-3, keep: 0.6, ..sizes };
-        let (mut parts, mut running, mut saved) = ([0.0; 4], [10.0, 20.0], [0.0; 2]);
-        // The last value is no sample's.
-        batch_norm_statistics(&params, &three_samples(), &[1.0, 2.0, 6.0, 99.0], &mut parts);
-        batch_norm_finish(&params, &three_samples(), &parts, &mut running, &mut saved);
-        let (keep, epsilon) = (f64::from(params.keep), f64::from(params.epsilon));
-        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-14, "{found}, not {expected}");
-        close(saved[0], 3.0);
-        close(saved[1], 1.0 / (14.0 / 3.0 + epsilon).sqrt());
-        close(running[0], keep * 10.0 + (1.0 - keep) * 3.0);
-        close(running[1], keep * 20.0 + (1.0 - keep) * 7.0);
-        let before = running;
-        batch_norm_finish(&params, &Step { training: 0, ..three_samples() }, &parts, &mut running, &mut saved);
-        assert_eq!(running, before);
-        assert_eq!(saved, [before[0], 1.0 / (before[1] + epsilon).sqrt()]);
     }
 }

@@ -2,7 +2,6 @@ use crate::Real;
 use crate::params::{PEAK_FMAS, PeakFma, PeakStream};
 
 /// Twin of `peak_fma_2.wgsl`, `peak_fma_4.wgsl` and `peak_fma_8.wgsl`, which have `chains` chains.
-///
 /// `result`: (invocations, 4).
 pub fn peak_fma<T: Real>(params: &PeakFma, chains: u32, result: &mut [T]) {
     let (multiplier, addend) = (T::from_f64(params.multiplier.into()), T::from_f64(params.addend.into()));

@@ -1,9 +1,9 @@
 use super::epilogue::{finish, store_gradient};
+use super::products::{Pixel, pixels};
 use crate::Real;
 use crate::params::{Pool, Step};
 
 /// Twin of `max_pool_forward.wgsl`: `y = epilogue(largest value of each window)`, and which tap of the window it was.
-///
 /// `x`: (B, H, W, C); `y`, `taps`: (B, H', W', C). The first of equal values in row-major order wins; what lies
 /// outside the image never does.
 pub fn max_pool_forward<T: Real>(params: &Pool, step: &Step, x: &[T], y: &mut [T], taps: &mut [u32]) {
@@ -21,7 +21,6 @@ pub fn max_pool_forward<T: Real>(params: &Pool, step: &Step, x: &[T], y: &mut [T
 }
 
 /// Twin of `max_pool_backward.wgsl`: each gradient goes to the tap that won, times `slope(x)`.
-///
 /// `dy`, `taps`: (B, H', W', C); `x`, `dx`: (B, H, W, C), where `epilogue` made `x`.
 pub fn max_pool_backward<T: Real>(params: &Pool, step: &Step, dy: &[T], taps: &[u32], x: &[T], dx: &mut [T]) {
     let mut sums = vec![T::ZERO; dx.len()];
@@ -36,7 +35,6 @@ pub fn max_pool_backward<T: Real>(params: &Pool, step: &Step, dy: &[T], taps: &[
 }
 
 /// Twin of `average_pool_forward.wgsl`: `y = epilogue(mean of the window's pixels that are in the image)`.
-///
 /// `x`: (B, H, W, C); `y`: (B, H', W', C).
 pub fn average_pool_forward<T: Real>(params: &Pool, step: &Step, x: &[T], y: &mut [T]) {
     for (output, at) in outputs(params) {
@@ -47,7 +45,6 @@ pub fn average_pool_forward<T: Real>(params: &Pool, step: &Step, x: &[T], y: &mu
 }
 
 /// Twin of `average_pool_backward.wgsl`: each gradient is shared equally among its window's pixels, times `slope(x)`.
-///
 /// `dy`: (B, H', W', C); `x`, `dx`: (B, H, W, C), where `epilogue` made `x`.
 pub fn average_pool_backward<T: Real>(params: &Pool, step: &Step, dy: &[T], x: &[T], dx: &mut [T]) {
     let mut sums = vec![T::ZERO; dx.len()];
@@ -59,27 +56,24 @@ pub fn average_pool_backward<T: Real>(params: &Pool, step: &Step, dy: &[T], x: &
     store_gradient(&sums, x, &params.epilogue, step, dx);
 }
 
-/// Sample, row, column and channel of an output.
-type At = (usize, u32, u32, usize);
+/// Pixel and channel of an output.
+type At = (Pixel, usize);
 
 fn outputs(params: &Pool) -> impl Iterator<Item = (usize, At)> {
-    let (height, width, channels) = (params.output_height, params.output_width, params.channels as usize);
-    (0..params.rows as usize)
-        .flat_map(move |sample| (0..height).map(move |row| (sample, row)))
-        .flat_map(move |(sample, row)| (0..width).map(move |column| (sample, row, column)))
-        .flat_map(move |(sample, row, column)| (0..channels).map(move |channel| (sample, row, column, channel)))
-        .enumerate()
+    let channels = params.channels as usize;
+    let pixels = pixels([params.rows, params.output_height, params.output_width]);
+    pixels.flat_map(move |pixel| (0..channels).map(move |channel| (pixel, channel))).enumerate()
 }
 
 /// The taps of an output's window that are in the image, and their places in the input.
-fn window(params: &Pool, (sample, row, column, channel): At) -> impl Iterator<Item = (u32, usize)> {
+fn window(params: &Pool, ([sample, row, column], channel): At) -> impl Iterator<Item = (u32, usize)> {
     let params = *params;
     (0..params.side * params.side).filter_map(move |tap| {
         let y = (row * params.stride + tap / params.side).checked_sub(params.padding)?;
         let x = (column * params.stride + tap % params.side).checked_sub(params.padding)?;
         let inside = y < params.input_height && x < params.input_width;
-        let pixel = (sample * params.input_height as usize + y as usize) * params.input_width as usize + x as usize;
-        inside.then_some((tap, pixel * params.channels as usize + channel))
+        let pixel = (sample * params.input_height + y) * params.input_width + x;
+        inside.then_some((tap, pixel as usize * params.channels as usize + channel))
     })
 }
 

@@ -4,7 +4,6 @@ use crate::Real;
 use crate::params::{Conv2d, Dense, NO_BIAS, Step};
 
 /// Twin of `dense_forward.wgsl`: `y = epilogue(x·W + b)`.
-///
 /// `x`: (B, K); `weights`: (K, N); `bias`: (N); `y`: (B, N).
 pub fn dense_forward<T: Real>(params: &Dense, step: &Step, x: &[T], weights: &[T], bias: &[T], y: &mut [T]) {
     let (inputs, outputs) = (params.inputs as usize, params.outputs as usize);
@@ -17,7 +16,6 @@ pub fn dense_forward<T: Real>(params: &Dense, step: &Step, x: &[T], weights: &[T
 }
 
 /// Twin of `dense_input_gradient.wgsl`: `dx = (dy·Wᵀ) ⊙ slope(x)`, where `epilogue` made `x`.
-///
 /// `dy`: (B, N); `weights`: (K, N); `x`, `dx`: (B, K).
 pub fn dense_input_gradient<T: Real>(params: &Dense, step: &Step, dy: &[T], weights: &[T], x: &[T], dx: &mut [T]) {
     let (inputs, outputs) = (params.inputs as usize, params.outputs as usize);
@@ -29,7 +27,6 @@ pub fn dense_input_gradient<T: Real>(params: &Dense, step: &Step, dy: &[T], weig
 }
 
 /// Twin of `dense_weight_gradient.wgsl`: `dW = xᵀ·dy`, `db = Σ dy`, summed in parts of the batch.
-///
 /// `x`: (B, K); `dy`: (B, N); `parts`: (parts, part stride), each dW (K, N) and, from `bias_offset` on, db (N).
 pub fn dense_weight_gradient<T: Real>(params: &Dense, x: &[T], dy: &[T], parts: &mut [T]) {
     let (inputs, outputs) = (params.inputs as usize, params.outputs as usize);
@@ -62,11 +59,10 @@ pub(super) fn weights_and_bias<T>(part: &mut [T], bias_offset: u32) -> (&mut [T]
 }
 
 /// An output pixel: sample, row, column.
-type Pixel = [u32; 3];
+pub(super) type Pixel = [u32; 3];
 
-/// Returns every output pixel of the batch, in the stored order.
-fn pixels(params: &Conv2d) -> impl Iterator<Item = Pixel> {
-    let [rows, height, width] = [params.rows, params.output_height, params.output_width];
+/// Returns every pixel of a batch, in the stored order.
+pub(super) fn pixels([rows, height, width]: [u32; 3]) -> impl Iterator<Item = Pixel> {
     (0..rows)
         .flat_map(move |sample| (0..height).flat_map(move |row| (0..width).map(move |column| [sample, row, column])))
 }
@@ -104,12 +100,12 @@ fn patch_length(params: &Conv2d) -> usize {
 }
 
 /// Twin of `conv2d_forward.wgsl` and `conv2d_forward_narrow.wgsl`: `y = epilogue(x ⋆ W + b)`, cross-correlation.
-///
 /// `x`: (B, H, W, C); `weights`: (KH, KW, C, F); `bias`: (F); `y`: (B, H', W', F).
 pub fn conv2d_forward<T: Real>(params: &Conv2d, step: &Step, x: &[T], weights: &[T], bias: &[T], y: &mut [T]) {
     let filters = params.output_channels as usize;
     let mut patch = Vec::new();
-    for (pixel, y) in pixels(params).zip(y.chunks_exact_mut(filters)) {
+    for (pixel, y) in pixels([params.rows, params.output_height, params.output_width]).zip(y.chunks_exact_mut(filters))
+    {
         patch.clear();
         push_patch(params, x, pixel, &mut patch);
         y.fill(T::ZERO);
@@ -120,13 +116,12 @@ pub fn conv2d_forward<T: Real>(params: &Conv2d, step: &Step, x: &[T], weights: &
 }
 
 /// Twin of `conv2d_input_gradient.wgsl`: `dx = (dy ⋆ᵀ W) ⊙ slope(x)`, where `epilogue` made `x`.
-///
 /// `dy`: (B, H', W', F); `weights`: (KH, KW, C, F); `x`, `dx`: (B, H, W, C).
 pub fn conv2d_input_gradient<T: Real>(params: &Conv2d, step: &Step, dy: &[T], weights: &[T], x: &[T], dx: &mut [T]) {
     let (filters, channels) = (params.output_channels as usize, params.input_channels as usize);
     let weights = &weights[..patch_length(params) * filters];
     let mut sums = vec![T::ZERO; dx.len()];
-    let mut pixels = pixels(params);
+    let mut pixels = pixels([params.rows, params.output_height, params.output_width]);
     for dy in dy.chunks(ROWS * filters) {
         let patches = products_of_transposed(dy, filters, weights);
         let taps = pixels.by_ref().take(dy.len() / filters).flat_map(|pixel| taps(params, pixel));
@@ -141,13 +136,12 @@ pub fn conv2d_input_gradient<T: Real>(params: &Conv2d, step: &Step, dy: &[T], we
 }
 
 /// Twin of `conv2d_weight_gradient.wgsl` and its narrow variant, summed in parts of the output pixels.
-///
 /// `x`: (B, H, W, C); `dy`: (B, H', W', F); `parts`: (parts, part stride), each dW (KH, KW, C, F) and, from
 /// `bias_offset` on, db (F).
 pub fn conv2d_weight_gradient<T: Real>(params: &Conv2d, x: &[T], dy: &[T], parts: &mut [T]) {
     let (filters, length) = (params.output_channels as usize, patch_length(params));
     parts.fill(T::ZERO);
-    let mut pixels = pixels(params);
+    let mut pixels = pixels([params.rows, params.output_height, params.output_width]);
     let mut patches = Vec::new();
     for (part, dy) in
         parts.chunks_mut(params.part_stride as usize).zip(dy.chunks(params.pixels_per_part as usize * filters))

@@ -98,7 +98,6 @@ fn backward<T: Real>(
 }
 
 /// Twin of `lstm_forward.wgsl`: all steps of every sequence, from a zero state; the gates are i, f, g, o.
-///
 /// `recurrent`: (S, 4S); `y`: (N, S), out: the epilogue of the last hidden state.
 pub fn lstm_forward<T: Real>(
     params: &Recurrent,
@@ -123,7 +122,6 @@ pub fn lstm_forward<T: Real>(
 }
 
 /// Twin of `lstm_backward.wgsl`: back-propagation through time.
-///
 /// `recurrent`: (S, 4S); `dy`: (N, S), gradient of the last hidden state.
 pub fn lstm_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T], steps: &mut RecurrentSteps<T>) {
     let (units, length) = (params.stored_units as usize, params.steps as usize);
@@ -163,7 +161,6 @@ fn hard_sigmoid_slope<T: Real>(result: T) -> T {
 }
 
 /// Twin of `gru_forward.wgsl`: all steps of every sequence, from a zero state; the gates are z, r, g.
-///
 /// `recurrent`: (S, 3S); `recurrent_bias`: (3S); `y`: (N, S), out: the epilogue of the last hidden state.
 pub fn gru_forward<T: Real>(
     params: &Recurrent,
@@ -187,7 +184,6 @@ pub fn gru_forward<T: Real>(
 }
 
 /// Twin of `gru_backward.wgsl`: back-propagation through time.
-///
 /// `recurrent`: (S, 3S); `dy`: (N, S), gradient of the last hidden state.
 pub fn gru_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T], steps: &mut RecurrentSteps<T>) {
     let retreat = |place: usize, steps: &mut RecurrentSteps<T>, dh: &mut [T]| {
@@ -211,7 +207,6 @@ pub fn gru_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T], step
 }
 
 /// Twin of `simple_rnn_forward.wgsl`: all steps of every sequence, from a zero state; the only gate is the hidden state.
-///
 /// `recurrent`: (S, S); `y`: (N, S), out: the epilogue of the last hidden state.
 pub fn simple_rnn_forward<T: Real>(
     params: &Recurrent,
@@ -228,7 +223,6 @@ pub fn simple_rnn_forward<T: Real>(
 }
 
 /// Twin of `simple_rnn_backward.wgsl`: back-propagation through time.
-///
 /// `recurrent`: (S, S); `dy`: (N, S), gradient of the last hidden state.
 pub fn simple_rnn_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T], steps: &mut RecurrentSteps<T>) {
     let retreat = |place: usize, steps: &mut RecurrentSteps<T>, dh: &mut [T]| {

@@ -4,7 +4,6 @@ use crate::Real;
 use crate::params::{BLOCK_ELEMENTS, RoundWeights, Softmax, Step, StepResult, SumParts};
 
 /// Twin of `softmax_cross_entropy.wgsl`: mean loss, count of right answers, and the logits' gradient.
-///
 /// `logits`, `gradient`: (B, stride); `labels`: (B). Rows from `step.count` on and padding get gradient zero.
 /// Returns the loss in this precision, and what the kernel stores.
 pub fn softmax_cross_entropy<T: Real>(
@@ -46,7 +45,6 @@ pub fn softmax_cross_entropy<T: Real>(
 
 /// Twin of `sum_parts.wgsl`: `sum[i] = Σ parts[p, i]`, in the order of the parts, added to the existing sum if the
 /// parameters say so.
-///
 /// `parts`: (parts, elements); `sum`: (elements).
 pub fn sum_parts<T: Real>(params: &SumParts, parts: &[T], sum: &mut [T]) {
     let mut total = vec![T::ZERO; sum.len()];
@@ -67,10 +65,9 @@ pub fn gradient_factor<'a, T: Real>(limit: T, gradients: impl Iterator<Item = &'
     if length > limit { limit / length } else { T::ONE }
 }
 
-/// Gradients and scalars of one update, in the precision of the arithmetic.
+/// Gradients and scalars of one update, in the precision of the arithmetic. All slices of an update: (elements).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Update<'a, T> {
-    /// (elements).
     pub gradients: &'a [T],
     /// Multipliers of each 256 elements.
     pub blocks: &'a [Block<T>],
@@ -120,8 +117,6 @@ impl<T: Real> Update<'_, T> {
 
 /// Twin of `sgd.wgsl`: `g += decay·w; v = momentum·v + rate·g; w -= v`, as in Caffe, and its variants with the rate
 /// outside of the velocity and with Nesterov's look ahead.
-///
-/// All slices: (elements).
 pub fn sgd<T: Real>(update: &Update<T>, weights: &mut [T], [velocity, _]: [&mut [T]; 2]) {
     update.apply(weights, |i, weight, rate, gradient| {
         let push = if update.rate_outside { gradient } else { rate * gradient };
@@ -132,8 +127,6 @@ pub fn sgd<T: Real>(update: &Update<T>, weights: &mut [T], [velocity, _]: [&mut 
 }
 
 /// Twin of `rmsprop.wgsl`: `g += decay·w; a = ρa + (1-ρ)g²; w -= rate·g / (√a + ε)`, as in Keras 2.
-///
-/// All slices: (elements).
 pub fn rmsprop<T: Real>(update: &Update<T>, weights: &mut [T], [mean_square, _]: [&mut [T]; 2]) {
     update.apply(weights, |i, weight, rate, gradient| {
         follow(&mut mean_square[i], update.decay, gradient * gradient);
@@ -143,8 +136,7 @@ pub fn rmsprop<T: Real>(update: &Update<T>, weights: &mut [T], [mean_square, _]:
 
 /// Twin of `adadelta.wgsl`: `g += decay·w; a = ρa + (1-ρ)g²; u = g·√(d + ε) / √(a + ε); w -= rate·u;
 /// d = ρd + (1-ρ)u²`.
-///
-/// All slices: (elements). `mean_square` is a, `mean_square_update` is d.
+/// `mean_square` is a, `mean_square_update` is d.
 pub fn adadelta<T: Real>(update: &Update<T>, weights: &mut [T], [mean_square, mean_square_update]: [&mut [T]; 2]) {
     update.apply(weights, |i, weight, rate, gradient| {
         follow(&mut mean_square[i], update.decay, gradient * gradient);
@@ -157,8 +149,7 @@ pub fn adadelta<T: Real>(update: &Update<T>, weights: &mut [T], [mean_square, me
 
 /// Twin of `adam.wgsl`: `g += decay·w; m = β₁m + (1-β₁)g; v = β₂v + (1-β₂)g²; w -= rate·m / (√v + ε)`, where the
 /// rate contains the correction of the averages' bias.
-///
-/// All slices: (elements). `mean` is m, `mean_square` is v.
+/// `mean` is m, `mean_square` is v.
 pub fn adam<T: Real>(update: &Update<T>, weights: &mut [T], [mean, mean_square]: [&mut [T]; 2]) {
     update.apply(weights, |i, weight, rate, gradient| {
         follow(&mut mean[i], update.decay, gradient);
@@ -168,8 +159,6 @@ pub fn adam<T: Real>(update: &Update<T>, weights: &mut [T], [mean, mean_square]:
 }
 
 /// Twin of `adamw.wgsl`: `w -= decay rate·decay·w`, then [`adam`] without a penalty.
-///
-/// All slices: (elements).
 pub fn adamw<T: Real>(update: &Update<T>, weights: &mut [T], states: [&mut [T]; 2]) {
     for (i, block) in update.moving() {
         weights[i] -= update.decay_rate * block.learning_rate * block.weight_decay * weights[i];
@@ -179,7 +168,6 @@ pub fn adamw<T: Real>(update: &Update<T>, weights: &mut [T], states: [&mut [T]; 
 }
 
 /// Twin of `average.wgsl`: `s = keep·s + (1 - keep)·w`; `mode` is the step's: 0 nothing, 1 that, 2 and then `w = s`.
-///
 /// Both slices: (elements).
 pub fn average<T: Real>(mode: u32, keep: T, weights: &mut [T], shadow: &mut [T]) {
     if mode == 0 {
@@ -198,7 +186,6 @@ fn follow<T: Real>(average: &mut T, keep: T, value: T) {
 }
 
 /// Twin of `round_weights.wgsl`: `stored[i] = round(weights[i])`, where `round` rounds to the stored type.
-///
 /// Both slices: (elements). Returns whether all weights are numbers that can be stored; if not, the loss is not a
 /// number.
 pub fn round_weights<T: Real>(params: &RoundWeights, weights: &[T], stored: &mut [T], round: impl Fn(T) -> T) -> bool {
@@ -207,17 +194,4 @@ pub fn round_weights<T: Real>(params: &RoundWeights, weights: &[T], stored: &mut
         *stored = round(weight);
     }
     weights.iter().all(|weight| weight.to_f64().abs() <= f64::from(params.largest))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_gradients_that_are_too_long_are_shortened() {
-        let tensors = [vec![3.0], vec![0.0, 4.0]];
-        let factor = |limit: f64| gradient_factor(limit, tensors.iter().map(Vec::as_slice));
-        assert!((factor(2.0) - 0.4).abs() < 1e-12);
-        assert_eq!((factor(5.0), factor(6.0)), (1.0, 1.0));
-    }
 }

@@ -20,16 +20,8 @@ use crate::error::{EngineError, Result};
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts};
 use crate::training::Segments;
 
-/// Phrases that indicate lack of memory, in lower case. The last three are driver error names.
-const OUT_OF_MEMORY_PHRASES: [&str; 7] = [
-    "out of memory",
-    "out-of-memory",
-    "out of device memory",
-    "can't allocate",
-    "out_of_memory",
-    "out_of_device_memory",
-    "outofmemory",
-];
+/// Phrases that indicate lack of memory, in lower case and with spaces. The last one is part of HIP's error name.
+const OUT_OF_MEMORY_PHRASES: [&str; 4] = ["out of memory", "out of device memory", "can't allocate", "outofmemory"];
 
 pub(super) fn refused(error: ExecutionError) -> EngineError {
     let message = error.to_string();
@@ -41,7 +33,7 @@ pub(super) fn refused(error: ExecutionError) -> EngineError {
     if error.is_device_poisoned() {
         return EngineError::DeviceLost { message };
     }
-    let words = error.reason().to_lowercase();
+    let words = error.reason().to_lowercase().replace(['-', '_'], " ");
     if OUT_OF_MEMORY_PHRASES.iter().any(|full| words.contains(full)) {
         return EngineError::OutOfMemory { message };
     }
@@ -119,9 +111,7 @@ impl<T: Trainer> Trainer for Guarded<T> {
     }
 
     fn begin_segment(&mut self, seed: u32) {
-        if let Some(trainer) = &mut self.trainer {
-            trainer.begin_segment(seed);
-        }
+        self.trainer.iter_mut().for_each(|trainer| trainer.begin_segment(seed));
     }
 
     async fn state(&mut self) -> Result<StateBytes> {

@@ -1,4 +1,5 @@
 use burn_tensor::{Device, ExecutionError, Tensor, activation};
+use shaders::params::activation as activations;
 
 use crate::model::{Activation, Model};
 
@@ -44,13 +45,14 @@ impl Functions {
         tanh.into_iter().chain(gelu).map(str::to_owned)
     }
 
-    pub(super) fn activate<const D: usize>(self, x: Tensor<D>, function: Activation) -> Tensor<D> {
-        match function {
-            Activation::Identity => x,
-            Activation::Relu => activation::relu(x),
-            Activation::Tanh => self.tanh(x),
-            Activation::Gelu if self.gelu_by_erf => gelu_by_erf(x),
-            Activation::Gelu => activation::gelu(x),
+    /// Applies the activation with this number.
+    pub(super) fn activate<const D: usize>(self, x: Tensor<D>, number: u32) -> Tensor<D> {
+        match number {
+            activations::RELU => activation::relu(x),
+            activations::TANH => self.tanh(x),
+            activations::GELU if self.gelu_by_erf => gelu_by_erf(x),
+            activations::GELU => activation::gelu(x),
+            _ => x,
         }
     }
 

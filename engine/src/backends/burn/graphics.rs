@@ -77,7 +77,7 @@ pub(super) async fn open(choice: &AdapterChoice, compiler: Compiler) -> Result<O
     compiler.check(&adapter)?;
     let device = location.open(&adapter).await?;
     compiler.check_chosen(&Dispatch::name(device.as_dispatch()), &adapter)?;
-    Ok(Opened { device, adapter, compiler: compiler.name, compiles: true })
+    Ok(Opened { device, adapter, compiler: compiler.name, compiles: true, threads: None })
 }
 
 /// Returns the index of the matching adapter with this interface. Indices in `choice` count all adapters.
@@ -202,19 +202,12 @@ mod tests {
     }
 
     #[test]
-    fn spir_v_is_never_given_to_a_software_adapter() {
+    fn software_adapters_get_neither_spir_v_nor_timed_kernels() {
         let llvmpipe = adapter("llvmpipe", DeviceKind::Cpu, "Vulkan");
         assert!(Compiler::SPIR_V.check(&llvmpipe).is_err());
-        assert_eq!(
-            Compiler::WGSL.check(&llvmpipe).is_ok(),
-            !cfg!(any(feature = "burn-vulkan", feature = "burn-tuned"))
-        );
-    }
-
-    #[test]
-    fn kernels_are_never_timed_on_a_software_adapter() {
-        let opened = Compiler::of_build("DX12").check(&adapter("WARP", DeviceKind::Cpu, "DX12"));
-        assert_eq!(opened.is_ok(), !TUNED);
-        assert!(Compiler::of_build("DX12").check(&adapter("A", DeviceKind::Discrete, "DX12")).is_ok());
+        assert_eq!(Compiler::WGSL.check(&llvmpipe).is_ok(), !cfg!(feature = "burn-vulkan") && !TUNED);
+        let fits = |name, kind| Compiler::of_build("DX12").check(&adapter(name, kind, "DX12")).is_ok();
+        assert_eq!(fits("WARP", DeviceKind::Cpu), !TUNED);
+        assert!(fits("A", DeviceKind::Discrete));
     }
 }

@@ -3,8 +3,8 @@
 //!
 //! # The network
 //!
-//! `network.rs` interprets the layer list with Burn's tensor operations, and Burn differentiates it. What Burn lacks
-//! (local response normalization, gates and optimizers with our constants) is composed from them. Batches and
+//! `network.rs` interprets the stages of a model with Burn's tensor operations, and Burn differentiates them. What Burn
+//! lacks (local response normalization, gates and optimizers with our constants) is composed from them. Batches and
 //! dropout masks are prepared on the host and uploaded step by step, as Burn's own data loader does. `functions.rs`
 //! tests two functions on the device before training and replaces inaccurate ones; the record's variants name them.
 //!
@@ -57,7 +57,7 @@ use async_trait::async_trait;
 use burn_tensor::Device;
 use results::{Adapter, Precision, Warning};
 
-use super::{Opening, list};
+use super::{Opening, check_f32, list};
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
@@ -83,12 +83,14 @@ struct Opened {
     adapter: Adapter,
     compiler: &'static str,
     compiles: bool,
+    /// Number of threads, on the processor.
+    threads: Option<u32>,
 }
 
 pub(super) async fn open(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>> {
     #[cfg(feature = "burn-remote")]
-    if name == list::BURN_REMOTE && opening.remote.len() > 1 {
-        return Ok(Box::new(guarded(remote::open_several(opening, clock)).await?));
+    if name == list::BURN_REMOTE {
+        return guarded(remote::open(opening, clock)).await;
     }
     Ok(Box::new(open_one(name, opening, clock).await?))
 }
@@ -111,8 +113,6 @@ async fn open_one(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -
             }
             #[cfg(feature = "burn-rocm")]
             list::BURN_ROCM => cuda_rocm::open(&opening.adapter, burn_tensor::DeviceType::Rocm, ["AMD", "ROCm", "HIP"]),
-            #[cfg(feature = "burn-remote")]
-            list::BURN_REMOTE => return remote::open(opening, clock).await,
             // Names without a feature in this build.
             _ => Err(EngineError::BackendNotBuilt { name }),
         };
@@ -122,25 +122,13 @@ async fn open_one(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -
 }
 
 fn check_precision(name: &str, precision: Precision) -> Result<()> {
-    if precision == Precision::F32 {
-        return Ok(());
-    }
-    Err(EngineError::NoPrecision {
-        whose: format!("the backend `{name}`"),
-        precision: precision.name(),
-        reason: "its networks are built in f32 only".to_owned(),
-        instead: "f32",
-    })
+    check_f32(format!("the backend `{name}`"), precision, "its networks are built in f32 only")
 }
 
 impl BurnBackend {
     fn new(name: &'static str, opened: Opened, clock: Rc<dyn Clock>) -> Self {
-        let Opened { device, adapter, compiler, compiles } = opened;
+        let Opened { device, adapter, compiler, compiles, threads } = opened;
         let first_use = FirstUse::new(compiles, TUNED);
-        #[cfg(feature = "burn-flex")]
-        let threads = if name == list::BURN_FLEX { u32::try_from(processor::threads()).ok() } else { None };
-        #[cfg(not(feature = "burn-flex"))]
-        let threads: Option<u32> = None;
         let tuned = if first_use == FirstUse::CompilesAndTunes { "on" } else { "off" };
         let mut settings = vec![
             format!("burn: {VERSION}"),

@@ -1,6 +1,6 @@
-use std::num::NonZero;
 #[cfg(not(target_family = "wasm"))]
-use std::sync::OnceLock;
+use std::error::Error as _;
+use std::num::NonZero;
 use std::thread;
 
 use burn_tensor::Device;
@@ -9,17 +9,15 @@ use super::Opened;
 use crate::backends::{Opening, processor};
 use crate::error::{EngineError, Result};
 
-/// Default name if the caller does not know the processor.
-const NAMELESS: &str = "processor";
-
 pub(super) fn open(opening: &Opening) -> Result<Opened> {
     if let Some(threads) = opening.threads {
         set_threads(threads)?;
     }
-    let name = opening.processor.as_deref().unwrap_or(NAMELESS);
+    let name = opening.processor.as_deref().unwrap_or("processor");
     let adapter = processor(format!("{name} (Burn, {})", cores()));
     opening.adapter.choose_processor(&adapter)?;
-    Ok(Opened { device: Device::flex(), adapter, compiler: "rustc", compiles: false })
+    let threads = u32::try_from(threads()).ok();
+    Ok(Opened { device: Device::flex(), adapter, compiler: "rustc", compiles: false, threads })
 }
 
 /// Describes the number of cores. The environment may have limited rayon's pool.
@@ -32,29 +30,21 @@ fn cores() -> String {
 }
 
 /// Returns the number of threads of rayon's global pool, which runs Burn's loops and the products of `gemm`.
-#[cfg(not(target_family = "wasm"))]
-pub(super) fn threads() -> usize {
-    rayon::current_num_threads()
-}
-
-#[cfg(target_family = "wasm")]
-pub(super) fn threads() -> usize {
-    1
+fn threads() -> usize {
+    #[cfg(not(target_family = "wasm"))]
+    return rayon::current_num_threads();
+    #[cfg(target_family = "wasm")]
+    return 1;
 }
 
 /// Creates the pool, which is possible only once per program.
 #[cfg(not(target_family = "wasm"))]
-fn set_threads(threads: NonZero<usize>) -> Result<()> {
-    static SET: OnceLock<NonZero<usize>> = OnceLock::new();
-    match rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global() {
-        Ok(()) => {
-            SET.get_or_init(|| threads);
-            Ok(())
-        }
-        Err(_) if SET.get() == Some(&threads) => Ok(()),
-        Err(error) => Err(EngineError::refused(format!(
-            "the processor cannot compute with {threads} threads in this program: {error}"
+fn set_threads(wanted: NonZero<usize>) -> Result<()> {
+    match rayon::ThreadPoolBuilder::new().num_threads(wanted.get()).build_global() {
+        Err(error) if error.source().is_some() || threads() != wanted.get() => Err(EngineError::refused(format!(
+            "the processor cannot compute with {wanted} threads in this program: {error}"
         ))),
+        _ => Ok(()),
     }
 }
 

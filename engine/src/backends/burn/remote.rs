@@ -40,7 +40,7 @@ use crate::backends::sharing::of_device;
 use crate::backends::{AdapterChoice, BACKENDS, BURN_REMOTE, Opening, list};
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
-use crate::trainer::{Backend as _, BackendFacts};
+use crate::trainer::{Backend, BackendFacts};
 
 const DESCRIBE: &str = "gradmark-describe-device";
 /// Size of its result in bytes, each sent as a float32. The client must know the shape before the call.
@@ -57,13 +57,8 @@ struct Description {
     tunes: bool,
 }
 
-pub(super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<BurnBackend> {
-    let address = opening.remote.first().ok_or(EngineError::NoHost { backend: BURN_REMOTE })?;
-    connect(address, &opening.adapter, clock).await.map(|(backend, _)| backend)
-}
-
-/// Connects to the devices at the opening's addresses, which share each batch.
-pub(super) async fn open_several(opening: &Opening, clock: Rc<dyn Clock>) -> Result<ParallelBackend> {
+/// Connects to the devices at the opening's addresses. Several share each batch.
+pub(super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>> {
     check_precision(BURN_REMOTE, opening.precision)?;
     let addresses = &opening.remote;
     let mut devices = Vec::new();
@@ -71,8 +66,9 @@ pub(super) async fn open_several(opening: &Opening, clock: Rc<dyn Clock>) -> Res
     for (place, address) in addresses.iter().enumerate() {
         let (backend, server) =
             connect(address, &opening.adapter, Rc::clone(&clock)).await.map_err(|error| match error {
-                told @ EngineError::Unreachable { .. } => told,
-                other => of_device(place, addresses.len(), address)(other),
+                EngineError::Unreachable { .. } => error,
+                _ if addresses.len() == 1 => error,
+                _ => of_device(place, addresses.len(), address)(error),
             })?;
         if let Some(same) = servers.iter().position(|other| *other == server) {
             let value = format!("{} and {address}, which are the same device", addresses[same]);
@@ -81,7 +77,11 @@ pub(super) async fn open_several(opening: &Opening, clock: Rc<dyn Clock>) -> Res
         servers.push(server);
         devices.push((backend, address.clone()));
     }
-    ParallelBackend::new(devices, clock, "--remote HOST:4400,HOST:4401")
+    if addresses.len() > 1 {
+        return Ok(Box::new(ParallelBackend::new(devices, clock)?));
+    }
+    let (backend, _) = devices.pop().ok_or(EngineError::NoHost { backend: BURN_REMOTE })?;
+    Ok(Box::new(backend))
 }
 
 /// Connects to a device and returns the number of its server.

@@ -1,5 +1,5 @@
 #[cfg(feature = "burn-remote")]
-pub(super) mod replica;
+pub(super) mod share;
 pub(super) mod warm_up;
 
 use async_trait::async_trait;
@@ -10,7 +10,7 @@ use shaders::params::Step;
 use super::FirstUse;
 use super::failure::refused;
 use super::functions::Functions;
-use super::network::{Leaves, Network, Tape, add_gradients};
+use super::network::{Network, Tape, add_gradients};
 use super::updater::TrainingState;
 use super::value::{Arrangement, list};
 use crate::clock::Clock;
@@ -20,7 +20,7 @@ use crate::model::TensorKind;
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 use crate::training::{Order, Segments};
-use warm_up::{Rehearsing, warm_up};
+use warm_up::warm_up;
 
 /// Number of steps before their results are read from the device.
 pub(super) const STEPS_PER_READ_BACK: usize = 64;
@@ -30,7 +30,6 @@ pub(super) struct BurnTrainer {
     job: TrainingJob,
     pub(super) network: Network,
     preprocessing: Preprocessing,
-    features: u32,
     classes: usize,
     trained: Vec<bool>,
     state: TrainingState,
@@ -38,7 +37,7 @@ pub(super) struct BurnTrainer {
     gradients: Vec<Option<Tensor<1>>>,
     logits: Option<Tensor<2>>,
     order: Order,
-    step: u64,
+    pub(super) step: u64,
     facts: TrainerFacts,
 }
 
@@ -58,17 +57,16 @@ impl BurnTrainer {
         clock: &dyn Clock,
     ) -> Result<Self> {
         let functions = Functions::of_model(&job.model, &device).await.map_err(refused)?;
-        let network = Network::new(&job.model, functions)?;
+        let network = Network::new(job, functions)?;
         settings.extend(functions.settings());
         // Do not count memory of earlier trainers.
         device.memory_cleanup();
         let reserved_by_others = reserved(&device);
         let tensors = lists(job.initial_weights()?, &network.arrangements, &device);
-        let data = job.model.stages(job.dropout)?.values[0];
+        let data = &network.stages.values[0];
         let specs = job.model.tensors()?;
         let mut trainer = Self {
-            preprocessing: Preprocessing::new(job, &data, 1)?,
-            features: job.model.input.features(),
+            preprocessing: Preprocessing::new(job, data, 1)?,
             classes: job.model.classes()? as usize,
             trained: specs.iter().map(|spec| spec.kind == TensorKind::Trained).collect(),
             gradients: vec![None; specs.len()],
@@ -85,16 +83,9 @@ impl BurnTrainer {
         settings.append(&mut facts.variants);
         // Some tensors may be in memory pages reserved by an earlier trainer.
         let device_memory_bytes =
-            reserved(&trainer.device).saturating_sub(reserved_by_others).max(trainer.kept_bytes());
+            reserved(&trainer.device).saturating_sub(reserved_by_others).max(trainer.state.bytes());
         trainer.facts = TrainerFacts { variants: settings, device_memory_bytes, ..facts };
         Ok(trainer)
-    }
-
-    /// Returns the size of tensors, gradients and optimizer states.
-    fn kept_bytes(&self) -> u64 {
-        let trained = self.state.tensors.iter().zip(&self.trained).filter(|(_, trained)| **trained);
-        let gradients = trained.map(|(tensor, _)| tensor.dims()[0]).sum::<usize>();
-        ((self.state.elements() + gradients) * size_of::<f32>()) as u64
     }
 
     /// Trains one step. Stores its gradients and logits if `keeps`.
@@ -106,17 +97,22 @@ impl BurnTrainer {
         let (mut graph, pending) = self.differentiate(logits.clone(), &labels, step.count, step.count);
         let Tape { leaves, statistics, .. } = pass;
         let mut gradients = vec![None; self.trained.len()];
-        add_gradients(leaves.read, &mut graph, &mut gradients);
+        add_gradients(leaves, &mut graph, &mut gradients);
         let logits = logits.inner();
-        for (tensor, moved) in statistics {
-            self.state.tensors[tensor] = moved;
-        }
-        self.state.update(&self.job, &step, &gradients);
+        self.end_step(&step, statistics, &gradients);
         if keeps {
             (self.gradients, self.logits) = (gradients, Some(logits));
         }
-        self.step += 1;
         pending
+    }
+
+    /// Updates the running averages, and the tensors with these gradients.
+    fn end_step(&mut self, step: &Step, averages: Vec<(usize, Tensor<1>)>, gradients: &[Option<Tensor<1>>]) {
+        for (tensor, average) in averages {
+            self.state.tensors[tensor] = average;
+        }
+        self.state.update(&self.job, step, gradients);
+        self.step += 1;
     }
 
     /// Returns the gradients of the loss of `rows` rows out of a batch of `samples`.
@@ -130,13 +126,8 @@ impl BurnTrainer {
 
     fn pass<'a>(&'a self, step: &'a Step) -> Tape<'a> {
         let trained: &[bool] = if step.training == 1 { &self.trained } else { &[] };
-        Tape {
-            device: &self.device,
-            step,
-            dropout: self.job.dropout,
-            leaves: Leaves::new(&self.state.tensors, trained),
-            statistics: Vec::new(),
-        }
+        let (device, tensors) = (&self.device, self.state.tensors.as_slice());
+        Tape { device, step, tensors, trained, leaves: Vec::new(), statistics: Vec::new() }
     }
 
     /// Returns the summed loss of the samples and the number of correct answers.
@@ -159,12 +150,13 @@ impl BurnTrainer {
 
     /// Prepares the samples of a step on the host, as Burn's own data loader does.
     fn batch(&self, kind: GatherKind, split: &Split, order: &[u32], step: &Step) -> (Tensor<1>, Vec<u32>) {
-        let (values, labels) = self.preprocessing.on_host(kind, split, order, step, self.features);
-        let arrangement = self.network.arrangement_of_data(step.count as usize);
+        let shape = self.network.stages.values[0].shape;
+        let (values, labels) = self.preprocessing.on_host(kind, split, order, step, shape.features());
+        let arrangement = self.network.orders[0].arrangement(step.count as usize, shape);
         (list(arrangement.store(values), &self.device), labels)
     }
 
-    fn training_batch(&mut self, step: &Step) -> (Tensor<1>, Vec<u32>) {
+    pub(super) fn training_batch(&mut self, step: &Step) -> (Tensor<1>, Vec<u32>) {
         self.order.advance(&self.job, self.step);
         self.batch(self.preprocessing.gather, &self.job.data.train, &self.order.samples, step)
     }
@@ -208,21 +200,9 @@ impl BurnTrainer {
     }
 }
 
-impl Rehearsing for BurnTrainer {
-    type State = TrainingState;
-
-    fn learned(&self) -> TrainingState {
-        self.state.clone()
-    }
-
-    fn jump(&mut self, step: u64) {
-        self.step = step;
-    }
-
-    fn forget(&mut self, start: TrainingState) {
-        self.state = start;
-        self.gradients.fill(None);
-        (self.step, self.logits) = (0, None);
+impl AsMut<[Self]> for BurnTrainer {
+    fn as_mut(&mut self) -> &mut [Self] {
+        std::slice::from_mut(self)
     }
 }
 

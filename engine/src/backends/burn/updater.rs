@@ -84,10 +84,11 @@ impl TrainingState {
         self.shadow = lists.next().unwrap_or_default();
     }
 
-    /// Returns the number of elements that are kept, without gradients.
-    pub(super) fn elements(&self) -> usize {
+    /// Returns the size of all tensors in bytes, with gradients of those that are trained.
+    pub(super) fn bytes(&self) -> u64 {
         let kept = self.tensors.iter().chain(self.memories.iter().flatten()).chain(&self.shadow);
-        kept.map(|tensor| tensor.dims()[0]).sum()
+        let trained = self.specs.iter().filter(|spec| spec.kind == TensorKind::Trained).map(TensorSpec::elements);
+        (kept.map(|tensor| tensor.dims()[0]).chain(trained).sum::<usize>() * size_of::<f32>()) as u64
     }
 }
 

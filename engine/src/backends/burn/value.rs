@@ -1,7 +1,6 @@
 use burn_tensor::{Device, Tensor, TensorData};
 
-use super::functions::Functions;
-use crate::model::{Activation, Shape};
+use crate::model::Shape;
 
 /// Layout of a sample's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,40 +30,38 @@ macro_rules! map_value {
         }
     };
 }
-#[cfg(feature = "burn-remote")]
 pub(super) use map_value;
+
+impl AxisOrder {
+    /// Returns the arrangement of a (rows, height, width, channels) batch in this order.
+    pub(super) fn arrangement(self, rows: usize, shape: Shape) -> Arrangement {
+        let [height, width, channels] = sides(shape);
+        match self {
+            Self::ChannelsFirst => Arrangement::new(vec![rows, height * width, channels], &[0, 2, 1]),
+            Self::ChannelsLast | Self::Flat => Arrangement::plain(rows * height * width * channels),
+        }
+    }
+}
 
 impl LayerValue {
     /// Returns (rows, channels, height, width) of samples of `shape`.
     pub(super) fn channels_first(self, shape: Shape) -> Tensor<4> {
-        let [height, width, channels] = sides(shape);
+        let [height, width, channels] = sides(shape).map(|side| side as isize);
         match self {
             Self::ChannelsFirst(tensor) => tensor,
-            Self::ChannelsLast(tensor) => {
-                let rows = tensor.dims()[0];
-                tensor.swap_dims(1, 2).reshape([rows, channels, height, width])
-            }
+            Self::ChannelsLast(tensor) => tensor.swap_dims(1, 2).reshape([-1, channels, height, width]),
             // Vectors have one pixel.
-            Self::Flat(tensor) => {
-                let rows = tensor.dims()[0];
-                tensor.reshape([rows, channels, height, width])
-            }
+            Self::Flat(tensor) => tensor.reshape([-1, channels, height, width]),
         }
     }
 
     /// Returns (rows, pixels, channels).
     pub(super) fn channels_last(self, shape: Shape) -> Tensor<3> {
-        let [height, width, channels] = sides(shape);
+        let [height, width, channels] = sides(shape).map(|side| side as isize);
         match self {
-            Self::ChannelsFirst(tensor) => {
-                let rows = tensor.dims()[0];
-                tensor.reshape([rows, channels, height * width]).swap_dims(1, 2)
-            }
+            Self::ChannelsFirst(tensor) => tensor.reshape([-1, channels, height * width]).swap_dims(1, 2),
             Self::ChannelsLast(tensor) => tensor,
-            Self::Flat(tensor) => {
-                let rows = tensor.dims()[0];
-                tensor.reshape([rows, height * width, channels])
-            }
+            Self::Flat(tensor) => tensor.reshape([-1, height * width, channels]),
         }
     }
 
@@ -83,18 +80,6 @@ impl LayerValue {
             AxisOrder::ChannelsLast => Self::ChannelsLast(self.channels_last(shape)),
             AxisOrder::Flat => Self::Flat(self.flat()),
         }
-    }
-
-    pub(super) fn activated(self, function: Activation, functions: Functions) -> Self {
-        map_value!(self, tensor => functions.activate(tensor, function))
-    }
-
-    /// Multiplies by factors in the same layout.
-    pub(super) fn times(self, factors: Tensor<1>) -> Self {
-        map_value!(self, tensor => {
-            let dims = tensor.dims();
-            tensor * factors.reshape(dims)
-        })
     }
 }
 

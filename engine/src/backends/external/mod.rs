@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::KNOWN_BACKENDS;
+use super::{KNOWN_BACKENDS, check_f32};
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::model::{Model, Shape, TensorSpec};
@@ -56,14 +56,7 @@ impl ExternalBackend {
         precision: Precision,
         layout: Option<Layout>,
     ) -> Result<Self> {
-        if precision != Precision::F32 {
-            return Err(EngineError::NoPrecision {
-                whose: format!("the external program `{name}`"),
-                precision: precision.name(),
-                reason: "the protocol supports only f32".to_owned(),
-                instead: "f32",
-            });
-        }
+        check_f32(format!("the external program `{name}`"), precision, "the protocol supports only f32")?;
         let conversation = Conversation { name, program, clock };
         let answer = conversation.ask(&Question::Hello { protocol: PROTOCOL_VERSION }, Vec::new()).await?;
         let theirs: u32 = answer.field("protocol")?;

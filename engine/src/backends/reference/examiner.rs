@@ -149,32 +149,23 @@ fn poll_once<T>(future: impl Future<Output = T>) -> T {
 mod tests {
     use super::*;
     use crate::backends::reference::{Classifier, ReferenceBackend};
+    use crate::testing::samples;
     use crate::trainer::{Backend, EvaluationSet};
     use crate::workload::SUITES;
-    use crate::{Split, data_set};
 
     const SEED: u32 = 7;
     const SEEDS: [u32; 2] = [8, 9];
     const SECOND: u64 = 2;
     const TOLERANCE: f64 = 0.003;
 
-    /// Samples with one pattern per class, and some noise.
-    fn data() -> Arc<DataSet> {
-        let definition = data_set("mnist").unwrap();
-        let byte = |value: u32| u8::try_from(value % 256).unwrap();
-        let split = |samples: u32| Split {
-            images: (0..samples * 784).map(|i| byte((i % 784) * (i / 784 % 10 + 1) + i / 784 * 7)).collect(),
-            labels: (0..samples).map(|sample| byte(sample % 10).into()).collect(),
-        };
-        Arc::new(DataSet::new(definition, split(60_000), split(10_000), true))
-    }
-
     fn examiner(seed: u32) -> Examiner {
         let standard = Standard::of(&SUITES[0], "keras-mnist-mlp").unwrap();
         let mut segments = Segments::default();
         segments.begin(0, SEEDS[0]);
         segments.begin(SECOND, SEEDS[1]);
-        Examiner::new(&standard, data(), seed).with_segments(segments)
+        // Samples with one pattern per class, and some noise.
+        let byte = |at: u32| u8::try_from(((at % 784) * (at / 784 % 10 + 1) + at / 784 * 7) % 256).unwrap();
+        Examiner::new(&standard, samples("mnist", [60_000, 10_000], byte), seed).with_segments(segments)
     }
 
     /// Losses and states of a run after each of three steps, and its final accuracy.

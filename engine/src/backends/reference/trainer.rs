@@ -209,16 +209,8 @@ impl<T: Real> ReferenceTrainer<T> {
     fn softmax(&self, rows: u32) -> Softmax {
         let Loss { label_smoothing, summed, logits_scale } = self.job.loss;
         let (classes, stride) = (self.classifier.classes, self.classifier.classes);
-        Softmax {
-            rows,
-            classes,
-            stride,
-            summed: u32::from(summed),
-            label_smoothing,
-            logits_scale,
-            gradient_scale: 1.0,
-            reserved: 0,
-        }
+        let (summed, gradient_scale) = (u32::from(summed), 1.0);
+        Softmax { rows, classes, stride, summed, label_smoothing, logits_scale, gradient_scale, reserved: 0 }
     }
 }
 

@@ -173,39 +173,32 @@ pub(crate) fn moments<'a>(parts: impl Iterator<Item = (&'a [f32], u64)>, channel
 
 pub(crate) type Ending<T> = Pin<Box<dyn Future<Output = Result<T>>>>;
 
-/// Work of each device, in device order.
-pub(crate) struct UnderWay<T>(Vec<DeviceWork<T>>);
-
-enum DeviceWork<T> {
-    Going(Ending<T>),
-    Ended(Result<T>),
-}
+/// Work of each device, in device order, and its result once it has ended.
+pub(crate) struct UnderWay<T>(Vec<(Ending<T>, Option<Result<T>>)>);
 
 impl<T> UnderWay<T> {
     pub(crate) fn new(devices: impl Iterator<Item = Ending<T>>) -> Self {
-        Self(devices.map(DeviceWork::Going).collect())
+        Self(devices.map(|work| (work, None)).collect())
     }
 
     /// Returns true if all devices have finished. Starts work that has not begun, and does not wait.
     pub(crate) fn has_ended(&mut self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
-        for progress in &mut self.0 {
-            if let DeviceWork::Going(going) = progress
-                && let Poll::Ready(result) = going.as_mut().poll(&mut context)
-            {
-                *progress = DeviceWork::Ended(result);
+        for (work, result) in self.0.iter_mut().filter(|(_, result)| result.is_none()) {
+            if let Poll::Ready(ready) = work.as_mut().poll(&mut context) {
+                *result = Some(ready);
             }
         }
-        self.0.iter().all(|progress| matches!(progress, DeviceWork::Ended(_)))
+        self.0.iter().all(|(_, result)| result.is_some())
     }
 
     /// Waits for all devices. Returns the first error with its device index.
     pub(crate) async fn ended(self) -> Result<Vec<T>, (usize, EngineError)> {
         let mut all = Vec::new();
-        for (place, progress) in self.0.into_iter().enumerate() {
-            let result = match progress {
-                DeviceWork::Going(going) => going.await,
-                DeviceWork::Ended(result) => result,
+        for (place, (work, result)) in self.0.into_iter().enumerate() {
+            let result = match result {
+                Some(result) => result,
+                None => work.await,
             };
             all.push(result.map_err(|error| (place, error))?);
         }

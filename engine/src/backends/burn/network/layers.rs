@@ -1,15 +1,24 @@
-use std::ops::Range;
-
 use burn_tensor::ops::{AvgPoolOptions, ConvOptions, MaxPoolOptions};
 use burn_tensor::{Tensor, activation, module};
-use shaders::reference::pcg4d::uniform;
+use shaders::params::SentenceSum;
+use shaders::reference::sentence_weight;
 
-use super::{Planned, Tape};
+use super::Tape;
 use crate::backends::burn::functions::Functions;
-use crate::backends::burn::value::{Arrangement, AxisOrder, LayerValue, list, sides};
-use crate::model::{Activation, Cell, KernelSize, Layer, Padding, PoolKind, Rounding, Shape, zeros_before};
-use crate::random::stream;
+use crate::backends::burn::value::{AxisOrder, LayerValue, sides};
+use crate::model::{Activation, Cell, PoolKind, Shape, SlidingWindow, Words};
 
+/// Stage with the shapes of its first input and its output, and the layout of the latter.
+pub(super) struct Planned {
+    pub(super) input: Shape,
+    pub(super) output: Shape,
+    pub(super) order: AxisOrder,
+    /// Index of its first tensor.
+    pub(super) tensor: usize,
+    pub(super) functions: Functions,
+}
+
+/// Values without the stage's activation.
 impl Planned {
     /// Composes `softmax(q·kᵀ/√d)·v` from operations, because Burn's attention is for inference only.
     pub(super) fn attention(&self, input: LayerValue, heads: usize) -> LayerValue {
@@ -29,54 +38,63 @@ impl Planned {
         LayerValue::ChannelsLast(attended.swap_dims(1, 2).reshape([rows, tokens, channels]))
     }
 
-    pub(super) fn convolution(&self, input: LayerValue, pass: &mut Tape<'_>) -> LayerValue {
-        let Layer::Conv2d { filters, size, stride, padding, activation, weights } = self.node.layer else {
-            unreachable!("only convolutions are computed as such");
-        };
-        let [_, _, channels] = sides(self.input);
-        let (filters, [height, width]) = (filters as usize, size.sides().map(|side| side as usize));
-        let bias = weights.bias.map(|_| pass.leaves.vector(self.tensor + 1));
-        let made = if self.order == AxisOrder::ChannelsLast {
-            let kernel = pass.leaves.shaped(self.tensor, [channels, filters]);
-            LayerValue::ChannelsLast(module::linear(input.channels_last(self.input), kernel, bias))
-        } else {
-            let kernel = pass.leaves.shaped(self.tensor, [filters, channels, height, width]);
-            let options =
-                ConvOptions::new_with_padding([stride as usize; 2], self.zeros(size, stride, padding), [1; 2], 1);
-            // Add the bias afterwards. A GPU kernel that starts its sum with a large bias would round every product to
-            // the remaining precision, and the bias gradient would be one long sum.
-            let sums = module::conv2d(input.channels_first(self.input), kernel, None, options);
-            LayerValue::ChannelsFirst(match bias {
-                Some(bias) => sums + bias.reshape([1, filters, 1, 1]),
-                None => sums,
-            })
-        };
-        made.activated(activation, self.functions)
+    /// Computes a dense layer over all values of a sample.
+    pub(super) fn dense(&self, input: LayerValue, bias: bool, pass: &mut Tape<'_>) -> LayerValue {
+        let sides = [self.input.features(), self.output.channels].map(|side| side as usize);
+        let kernel = pass.shaped(self.tensor, sides);
+        let bias = bias.then(|| pass.vector(self.tensor + 1));
+        LayerValue::Flat(module::linear(input.flat(), kernel, bias))
+    }
+
+    pub(super) fn convolution(
+        &self,
+        input: LayerValue,
+        window: SlidingWindow,
+        bias: bool,
+        pass: &mut Tape<'_>,
+    ) -> LayerValue {
+        let ([_, _, channels], [_, _, filters]) = (sides(self.input), sides(self.output));
+        let bias = bias.then(|| pass.vector(self.tensor + 1));
+        if self.order == AxisOrder::ChannelsLast {
+            let kernel = pass.shaped(self.tensor, [channels, filters]);
+            return LayerValue::ChannelsLast(module::linear(input.channels_last(self.input), kernel, bias));
+        }
+        let [height, width] = window.sides.map(|side| side as usize);
+        let kernel = pass.shaped(self.tensor, [filters, channels, height, width]);
+        let options = ConvOptions::new_with_padding([window.stride as usize; 2], self.zeros(window), [1; 2], 1);
+        // Add the bias afterwards. A GPU kernel that starts its sum with a large bias would round every product to the
+        // remaining precision, and the bias gradient would be one long sum.
+        let sums = module::conv2d(input.channels_first(self.input), kernel, None, options);
+        LayerValue::ChannelsFirst(match bias {
+            Some(bias) => sums + bias.reshape([1, filters, 1, 1]),
+            None => sums,
+        })
     }
 
     /// Returns the padding before and after the rows and columns.
-    fn zeros(&self, size: KernelSize, stride: u32, padding: Padding) -> [(usize, usize); 2] {
-        let before = zeros_before(padding, size, stride, self.input, self.output);
+    fn zeros(&self, window: SlidingWindow) -> [(usize, usize); 2] {
         let ([height, width, _], [output_height, output_width, _]) = (sides(self.input), sides(self.output));
-        let ([rows, columns], stride) = (size.sides(), stride as usize);
-        let of_axis = |before: u32, side: u32, given: usize, made: usize| {
-            let (before, side) = (before as usize, side as usize);
+        let stride = window.stride as usize;
+        let of_axis = |axis: usize, given: usize, made: usize| {
+            let (before, side) = (window.padding[axis] as usize, window.sides[axis] as usize);
             // Use even padding if the output size allows it, because not every backend is fast with uneven padding.
             let even = (given + 2 * before).checked_sub(side).map(|room| room / stride + 1);
             let after = ((made - 1) * stride + side).saturating_sub(given + before);
             (before, if even == Some(made) { before } else { after })
         };
-        [of_axis(before[0], rows, height, output_height), of_axis(before[1], columns, width, output_width)]
+        [of_axis(0, height, output_height), of_axis(1, width, output_width)]
     }
 
-    pub(super) fn pool(&self, input: LayerValue) -> LayerValue {
-        let Layer::Pool { kind, side, stride, padding, rounding, activation } = self.node.layer else {
-            unreachable!("only pooling layers pool");
-        };
-        let [side, stride, padding] = [side, stride, padding].map(|number| [number as usize; 2]);
-        let ceil = rounding == Rounding::Ceil;
+    pub(super) fn pool(&self, input: LayerValue, kind: PoolKind, window: SlidingWindow) -> LayerValue {
+        let [side, stride, padding] =
+            [window.sides, [window.stride; 2], window.padding].map(|numbers| numbers.map(|number| number as usize));
+        let ([height, width, _], made) = (sides(self.input), sides(self.output));
+        // Windows that cross the last edge.
+        let crosses =
+            |axis: usize, given: usize| (made[axis] - 1) * stride[axis] + side[axis] > given + 2 * padding[axis];
+        let ceil = crosses(0, height) || crosses(1, width);
         let image = input.channels_first(self.input);
-        let made = match kind {
+        let pooled = match kind {
             PoolKind::Max => {
                 let options = MaxPoolOptions::new(side).with_stride(stride).with_padding(padding).with_ceil_mode(ceil);
                 module::max_pool2d(image, options)
@@ -86,9 +104,8 @@ impl Planned {
                 module::avg_pool2d(image, options.with_count_include_pad(false))
             }
         };
-        let [height, width, _] = sides(self.output);
-        assert_eq!(made.dims()[2..], [height, width], "Burn pools to the shape that the layer list says");
-        LayerValue::ChannelsFirst(made).activated(activation, self.functions)
+        assert_eq!(pooled.dims()[2..], made[..2], "Burn pools to the shape of the stage");
+        LayerValue::ChannelsFirst(pooled)
     }
 
     /// Computes `x / (bias + alpha·Σ x²)^beta`, which Burn lacks. The sum over channels is a mean of a pooling window.
@@ -116,9 +133,9 @@ impl Planned {
     /// Batch normalization. In training, it moves the running averages towards the batch's mean and unbiased variance.
     fn normalized<const D: usize>(&self, x: Tensor<D>, epsilon: f32, keep: f32, pass: &mut Tape<'_>) -> Tensor<D> {
         let [mean, variance] = [2, 3].map(|place| self.tensor + place);
-        let [gamma, beta] = [0, 1].map(|place| pass.leaves.vector(self.tensor + place));
+        let [gamma, beta] = [0, 1].map(|place| pass.vector(self.tensor + place));
         let epsilon = f64::from(epsilon);
-        let running = [mean, variance].map(|tensor| pass.leaves.plain(tensor));
+        let running = [mean, variance].map(|tensor| pass.tensors[tensor].clone());
         if pass.step.training == 0 {
             let [mean, variance] = running;
             return module::batch_norm(x, gamma, beta, mean, variance, epsilon);
@@ -135,89 +152,75 @@ impl Planned {
     }
 
     pub(super) fn layer_norm(&self, input: LayerValue, epsilon: f32, pass: &mut Tape<'_>) -> LayerValue {
-        let [gamma, beta] = [0, 1].map(|place| pass.leaves.vector(self.tensor + place));
+        let [gamma, beta] = [0, 1].map(|place| pass.vector(self.tensor + place));
         let x = input.channels_last(self.input);
         LayerValue::ChannelsLast(module::layer_norm(x, gamma, Some(beta), f64::from(epsilon)))
     }
 
     pub(super) fn position(&self, input: LayerValue, pass: &mut Tape<'_>) -> LayerValue {
         let [height, width, channels] = sides(self.input);
-        let learned = pass.leaves.shaped(self.tensor, [height * width, channels]);
+        let learned = pass.shaped(self.tensor, [height * width, channels]);
         LayerValue::ChannelsLast(input.channels_last(self.input) + learned.unsqueeze())
     }
 
-    /// Draws the mask on the host, with the random numbers shared by all backends.
-    pub(super) fn dropped(&self, input: LayerValue, rate: f32, pass: &mut Tape<'_>) -> LayerValue {
-        if pass.step.training == 0 || !pass.dropout {
-            return input;
-        }
-        let (stream, step) = (stream::DROPOUT + self.dropout, pass.step);
-        let survivor = 1.0 / (1.0 - rate);
-        // Indices cover the whole batch, and this device may have only a share.
-        let first = step.first_row.wrapping_mul(self.output.features());
-        let factor = |index: u32| {
-            if uniform(first.wrapping_add(index), stream, step.step, step.seed) >= rate { survivor } else { 0.0 }
-        };
-        let factors: Vec<f32> = (0..step.count * self.output.features()).map(factor).collect();
-        let stored = arrangement(self.order, step.count as usize, self.output).store(factors);
-        input.times(list(stored, pass.device))
-    }
-
-    pub(super) fn embedding(
-        &self,
-        input: LayerValue,
-        [vocabulary, units]: [u32; 2],
-        words: Range<u32>,
-        zero_padding: bool,
-        pass: &mut Tape<'_>,
-    ) -> LayerValue {
-        let weights = pass.leaves.shaped(self.tensor, [vocabulary as usize, units as usize]);
-        let numbers = input.flat().narrow(1, words.start as usize, words.len());
+    pub(super) fn embedding(&self, input: LayerValue, words: Words, pass: &mut Tape<'_>) -> LayerValue {
+        let [_, count, units] = sides(self.output);
+        let weights = pass.shaped(self.tensor, [words.vocabulary as usize, units]);
+        let numbers = input.flat().narrow(1, words.first as usize, count);
         let vectors = module::embedding(weights, numbers.clone().int());
-        if !zero_padding {
+        if !words.zero_padding {
             return LayerValue::ChannelsLast(vectors);
         }
         let is_word = numbers.clamp(0.0, 1.0);
         LayerValue::ChannelsLast(vectors * is_word.unsqueeze_dim(2))
     }
 
+    pub(super) fn word_scores(&self, input: LayerValue, pass: &mut Tape<'_>) -> LayerValue {
+        let vectors = pass.shaped(self.tensor, [self.output, self.input].map(|shape| shape.channels as usize));
+        LayerValue::Flat(input.flat().matmul(vectors.transpose()))
+    }
+
     /// Adds up the words of each sentence, weighted by position.
-    pub(super) fn sentence_sum(&self, input: LayerValue, words: usize, pass: &Tape<'_>) -> LayerValue {
-        let [_, sentences, channels] = sides(self.output);
+    pub(super) fn sentence_sum(&self, input: LayerValue, words: u32, pass: &Tape<'_>) -> LayerValue {
+        let params = SentenceSum { words, channels: self.output.channels, ..SentenceSum::default() };
+        let ([_, sentences, channels], words) = (sides(self.output), words as usize);
         let x = input.channels_last(self.input);
         let rows = x.dims()[0];
-        let weights = position_weights(words, channels);
+        let weight = |at: usize| sentence_weight(&params, at / channels, at % channels);
+        let weights: Vec<f64> = (0..words * channels).map(weight).collect();
         let weights = Tensor::<1>::from_floats(weights.as_slice(), pass.device).reshape([1, 1, words, channels]);
         let sum = (x.reshape([rows, sentences, words, channels]) * weights).sum_dim(2);
         LayerValue::ChannelsLast(sum.reshape([rows, sentences, channels]))
     }
 
     /// Treats each image row as a sequence of columns. Returns the last hidden state.
-    pub(super) fn recurrent(&self, input: LayerValue, cell: Cell, units: u32, pass: &mut Tape<'_>) -> LayerValue {
-        let [height, width, channels] = sides(self.input);
-        let (units, columns) = (units as usize, (cell.gates() * units) as usize);
-        let kernel = pass.leaves.shaped(self.tensor, [channels, columns]);
+    pub(super) fn recurrent(&self, input: LayerValue, cell: Cell, pass: &mut Tape<'_>) -> LayerValue {
+        let ([height, width, channels], [_, _, units]) = (sides(self.input), sides(self.output));
+        let columns = cell.gates() as usize * units;
+        let kernel = pass.shaped(self.tensor, [channels, columns]);
         let recurrence = Recurrence {
-            weights: pass.leaves.shaped(self.tensor + 1, [units, columns]),
-            bias: cell.has_recurrent_bias().then(|| pass.leaves.vector(self.tensor + 3)),
+            weights: pass.shaped(self.tensor + 1, [units, columns]),
+            bias: cell.has_recurrent_bias().then(|| pass.vector(self.tensor + 3)),
             units,
             functions: self.functions,
         };
-        let bias = pass.leaves.vector(self.tensor + 2);
+        let bias = pass.vector(self.tensor + 2);
         let x = input.channels_last(self.input);
         let rows = x.dims()[0];
         let sequences = x.reshape([rows * height, width, channels]);
-        let mut state = State::default();
+        let (mut hidden, mut cells) = (None, None);
         for place in 0..width {
             let now = sequences.clone().narrow(1, place, 1).reshape([rows * height, channels]);
             let input = module::linear(now, kernel.clone(), Some(bias.clone()));
-            state = match cell {
-                Cell::Lstm => recurrence.lstm(input, state),
-                Cell::Gru(activation) => recurrence.gru(input, state, activation),
-                Cell::SimpleRnn(activation) => recurrence.simple(input, state, activation),
-            };
+            hidden = Some(match cell {
+                Cell::Lstm => recurrence.lstm(input, hidden, &mut cells),
+                Cell::Gru(activation) => recurrence.gru(input, hidden, activation),
+                Cell::SimpleRnn(activation) => {
+                    self.functions.activate(recurrence.with_products(input, hidden), activation.number())
+                }
+            });
         }
-        let hidden = state.hidden.expect("a sequence has at least one step");
+        let hidden = hidden.expect("a sequence has at least one step");
         LayerValue::ChannelsLast(hidden.reshape([rows, height, units]))
     }
 }
@@ -231,13 +234,7 @@ struct Recurrence {
     functions: Functions,
 }
 
-#[derive(Default)]
-struct State {
-    hidden: Option<Tensor<2>>,
-    cell: Option<Tensor<2>>,
-}
-
-/// Cells that return the next state. `input` is `x·W + b`, as (sequences, gates·units).
+/// Cells that return the next hidden state. `input` is `x·W + b`, as (sequences, gates·units).
 impl Recurrence {
     fn with_products(&self, input: Tensor<2>, hidden: Option<Tensor<2>>) -> Tensor<2> {
         match hidden {
@@ -251,20 +248,21 @@ impl Recurrence {
     }
 
     /// Gates i, f, c, o.
-    fn lstm(&self, input: Tensor<2>, State { hidden, cell }: State) -> State {
+    fn lstm(&self, input: Tensor<2>, hidden: Option<Tensor<2>>, cells: &mut Option<Tensor<2>>) -> Tensor<2> {
         let gates = self.with_products(input, hidden);
         // Gate activation of Keras 2.
         let squashed = |gate: usize| activation::hard_sigmoid(self.part(&gates, gate), 0.2, 0.5);
         let written = squashed(0) * self.functions.tanh(self.part(&gates, 2));
-        let cell = match cell {
-            Some(cell) => squashed(1) * cell + written,
+        let next = match cells.take() {
+            Some(cells) => squashed(1) * cells + written,
             None => written,
         };
-        State { hidden: Some(squashed(3) * self.functions.tanh(cell.clone())), cell: Some(cell) }
+        *cells = Some(next.clone());
+        squashed(3) * self.functions.tanh(next)
     }
 
     /// Gates z, r, g. The reset gate applies to the products, which have a separate bias.
-    fn gru(&self, input: Tensor<2>, State { hidden, .. }: State, function: Activation) -> State {
+    fn gru(&self, input: Tensor<2>, hidden: Option<Tensor<2>>, function: Activation) -> Tensor<2> {
         let bias = self.bias.clone().expect("a GRU has two biases").unsqueeze_dim(0);
         let products = match hidden.clone() {
             Some(hidden) => hidden.matmul(self.weights.clone()) + bias,
@@ -272,19 +270,13 @@ impl Recurrence {
         };
         let gate = |gate: usize| activation::sigmoid(self.part(&input, gate) + self.part(&products, gate));
         let candidate = self.part(&input, 2) + gate(1) * self.part(&products, 2);
-        let candidate = self.functions.activate(candidate, function);
+        let candidate = self.functions.activate(candidate, function.number());
         let kept = gate(0);
         let written = candidate.clone() - kept.clone() * candidate;
-        let hidden = match hidden {
+        match hidden {
             Some(hidden) => kept * hidden + written,
             None => written,
-        };
-        State { hidden: Some(hidden), cell: None }
-    }
-
-    fn simple(&self, input: Tensor<2>, State { hidden, .. }: State, function: Activation) -> State {
-        let sum = self.with_products(input, hidden);
-        State { hidden: Some(self.functions.activate(sum, function)), cell: None }
+        }
     }
 }
 
@@ -299,25 +291,4 @@ fn normalizing_power(excess: Tensor<4>, beta: f32) -> Tensor<4> {
     let second = first.clone() / (root.sqrt() + 1.0);
     let more = first.clone() + second.clone() + first * second;
     more.clone() / (more + 1.0)
-}
-
-/// Returns the arrangement of a (rows, height, width, channels) batch in this order.
-pub(super) fn arrangement(order: AxisOrder, rows: usize, shape: Shape) -> Arrangement {
-    let [height, width, channels] = sides(shape);
-    match order {
-        AxisOrder::ChannelsFirst => Arrangement::new(vec![rows, height * width, channels], &[0, 2, 1]),
-        AxisOrder::ChannelsLast | AxisOrder::Flat => Arrangement::plain(rows * height * width * channels),
-    }
-}
-
-/// Computes `(1 - j/J) - (k/d)·(1 - 2j/J)` for word j and channel k, counted from 1.
-fn position_weights(words: usize, channels: usize) -> Vec<f32> {
-    let weight = |at: usize| {
-        let place = (at / channels + 1) as f64 / words as f64;
-        let height = (at % channels + 1) as f64 / channels as f64;
-        #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
-        let weight = ((1.0 - place) - height * (1.0 - 2.0 * place)) as f32;
-        weight
-    };
-    (0..words * channels).map(weight).collect()
 }

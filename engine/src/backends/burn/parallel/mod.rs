@@ -13,18 +13,18 @@
 #[cfg(all(test, feature = "burn-flex", feature = "wgsl"))]
 mod tests;
 
+use std::cell::RefCell;
 use std::rc::Rc;
+use std::task::{Context, Waker};
 
 use async_trait::async_trait;
-use burn_tensor::Tensor;
+use burn_tensor::{Device, Tensor};
+use futures_channel::oneshot;
 use results::{Adapter, Communication};
-use shaders::params::Step;
 
 use super::failure::{Guarded, guarded, refused};
-use super::trainer::replica::Passage;
-use super::trainer::warm_up::{Rehearsing, warm_up};
+use super::trainer::warm_up::warm_up;
 use super::trainer::{BurnTrainer, Pending, STEPS_PER_READ_BACK, numbers};
-use super::updater::TrainingState;
 use super::value::list;
 use super::{BurnBackend, FirstUse};
 use crate::backends::sharing::{Ending, Replicas, UnderWay, moments, of_device, sum};
@@ -42,13 +42,8 @@ pub(super) struct ParallelBackend {
 }
 
 impl ParallelBackend {
-    /// Creates a backend of at least two devices, with names for error messages. Fails if they differ. The message
-    /// suggests `instead`, an example of equal devices.
-    pub(super) fn new(
-        devices: Vec<(BurnBackend, String)>,
-        clock: Rc<dyn Clock>,
-        instead: &'static str,
-    ) -> Result<Self> {
+    /// Creates a backend of at least two devices, with names for error messages. Fails if they differ.
+    pub(super) fn new(devices: Vec<(BurnBackend, String)>, clock: Rc<dyn Clock>) -> Result<Self> {
         let (devices, names): (Vec<BurnBackend>, Vec<String>) = devices.into_iter().unzip();
         let facts = |device: &BurnBackend| (device.facts.clone(), device.settings.clone(), device.first_use);
         let first = facts(&devices[0]);
@@ -57,7 +52,8 @@ impl ParallelBackend {
                 let Adapter { name, api, driver, .. } = devices[place].adapter();
                 format!("{} is {name} ({api}, {driver}; {})", names[place], devices[place].settings.join(", "))
             };
-            return Err(EngineError::UnlikeDevices { one: one_line(0), other: one_line(other), instead });
+            let (one, other) = (one_line(0), one_line(other));
+            return Err(EngineError::UnlikeDevices { one, other, instead: "--remote HOST:4400,HOST:4401" });
         }
         let count = u32::try_from(devices.len()).expect("the device count fits into u32");
         let facts = BackendFacts { devices: count, threads: None, repeats_itself: false, ..first.0 };
@@ -65,16 +61,20 @@ impl ParallelBackend {
     }
 
     async fn trainer(&self, job: &TrainingJob) -> Result<ParallelTrainer> {
+        let devices = self.devices.iter().map(|backend| backend.device.clone()).collect();
+        let (names, clock) = (self.names.clone(), Rc::clone(&self.clock));
+        let communication = Communication::default();
+        let group = DeviceGroup { devices, names, clock, combined: Vec::new(), writing: None, communication };
         let mut replicas = Vec::new();
         for (place, backend) in self.devices.iter().enumerate() {
             let (device, settings) = (backend.device.clone(), backend.settings.clone());
             // All replicas warm up together.
             let replica = BurnTrainer::new(device, job, settings, FirstUse::Ordinary, self.clock.as_ref());
-            replicas.push(replica.await.map_err(of_device(place, self.devices.len(), &self.names[place]))?);
+            replicas.push(replica.await.map_err(group.of_device(place))?);
         }
         let facts = replicas[0].facts();
         let replicas = Replicas::new(replicas, self.names.clone(), Rc::clone(&self.clock));
-        let mut trainer = ParallelTrainer { replicas, job: job.clone(), step: 0, facts };
+        let mut trainer = ParallelTrainer { replicas, group, job: job.clone(), facts };
         let warmed = warm_up(&mut trainer, job, self.devices[0].first_use, self.clock.as_ref()).await?;
         let variants = [trainer.facts.variants, warmed.variants].concat();
         trainer.facts = TrainerFacts { variants, ..warmed };
@@ -93,116 +93,130 @@ impl Backend for ParallelBackend {
     }
 }
 
+struct DeviceGroup {
+    devices: Vec<Device>,
+    names: Vec<String>,
+    clock: Rc<dyn Clock>,
+    /// Result of the last exchange. Each exchange reuses its memory.
+    combined: Vec<f32>,
+    /// Transfers in progress and their start time.
+    writing: Option<(f64, UnderWay<Vec<f32>>)>,
+    communication: Communication,
+}
+
+impl DeviceGroup {
+    fn of_device(&self, place: usize) -> impl Fn(EngineError) -> EngineError + use<> {
+        of_device(place, self.devices.len(), &self.names[place])
+    }
+
+    /// Combines the results of the devices with `combine`, and sends the combination to all devices without waiting for
+    /// its arrival. Devices without samples have no result.
+    async fn exchange(
+        &mut self,
+        found: Vec<Option<Tensor<1>>>,
+        combine: impl FnOnce(&[Vec<f32>], &mut Vec<f32>),
+    ) -> Result<Vec<Tensor<1>>> {
+        let found = found.into_iter().enumerate().filter_map(|(place, tensor)| Some((place, tensor?)));
+        let (places, found): (Vec<usize>, Vec<Tensor<1>>) = found.unzip();
+        // Once a device can read one number, it has computed all of them.
+        let mut computing = UnderWay::new(found.iter().map(|tensor| read(tensor.clone().narrow(0, 0, 1))));
+        let mut reading = UnderWay::new(found.into_iter().map(read));
+        // Start both on all devices before waiting for one.
+        computing.has_ended();
+        reading.has_ended();
+        self.wait_for_arrival().await?;
+        let failed = |(of, error): (usize, EngineError)| self.of_device(places[of])(error);
+        computing.ended().await.map_err(failed)?;
+        let computed = self.clock.now_seconds();
+        let found = reading.ended().await.map_err(failed)?;
+        let arrived = self.clock.now_seconds();
+        assert!(found.windows(2).all(|pair| pair[0].len() == pair[1].len()), "the devices' results differ in length");
+        combine(&found, &mut self.combined);
+        let combined = self.clock.now_seconds();
+        let communication = &mut self.communication;
+        communication.reading_seconds += arrived - computed;
+        communication.summing_seconds += combined - arrived;
+        communication.exchanges += 1;
+        let values = found.iter().map(Vec::len).sum::<usize>() + self.combined.len() * self.devices.len();
+        communication.bytes += (values * size_of::<f32>()) as u64;
+        let sent: Vec<Tensor<1>> = self.devices.iter().map(|device| list(self.combined.clone(), device)).collect();
+        let mut arriving = UnderWay::new(sent.iter().map(|sent| read(sent.clone().narrow(0, 0, 1))));
+        arriving.has_ended();
+        self.writing = Some((combined, arriving));
+        Ok(sent)
+    }
+
+    /// Waits until all devices have received the last combination.
+    async fn wait_for_arrival(&mut self) -> Result<()> {
+        let Some((since, arriving)) = self.writing.take() else { return Ok(()) };
+        arriving.ended().await.map_err(|(place, error)| self.of_device(place)(error))?;
+        self.communication.writing_seconds += self.clock.now_seconds() - since;
+        Ok(())
+    }
+}
+
+fn add_up(found: &[Vec<f32>], result: &mut Vec<f32>) {
+    sum(&found.iter().map(|values| bytemuck::cast_slice(values)).collect::<Vec<_>>(), result);
+}
+
+fn read(tensor: Tensor<1>) -> Ending<Vec<f32>> {
+    Box::pin(async move { numbers(tensor.into_data_async().await.map_err(refused)?) })
+}
+
 /// Trainer of a network that is replicated on several devices, each with its share of every batch.
 struct ParallelTrainer {
-    replicas: Replicas<BurnTrainer, Vec<f32>>,
+    replicas: Replicas<BurnTrainer, ()>,
+    group: DeviceGroup,
     job: TrainingJob,
-    step: u64,
     facts: TrainerFacts,
 }
 
 impl ParallelTrainer {
     /// Runs one training step on all devices. Waits only for exchanges.
-    async fn run_step(&mut self, communication: &mut Communication) -> Result<Vec<Pending>> {
-        let whole = self.job.step(self.step, 0);
-        let shares = self.replicas.divide(whole);
-        let mut passages: Vec<Option<Passage>> =
-            shares.map(|(replica, share)| (share.count > 0).then(|| replica.begin_share(share))).collect();
-        let statistics = self.run_forward(&whole, &mut passages, communication).await?;
-        for _ in &statistics {
-            let found = self.each(&mut passages, |_, replica, passage| replica.come_back(passage));
-            let sums = self.exchange(found, add_up, communication).await?;
-            self.each(&mut passages, |place, replica, passage| replica.go_back(passage, sums[place].clone()));
+    async fn run_step(&mut self) -> Result<Vec<Pending>> {
+        let BurnTrainer { step, network, .. } = &self.replicas.trainers[0];
+        let whole = self.job.step(*step, 0);
+        let norms: Vec<_> = network.batch_norms().into_iter().map(|norm| network.normalized_sizes(norm)).collect();
+        // Numbers of the devices that wait for an exchange, and receivers of its result.
+        let requests = RefCell::new(Vec::new());
+        let (mut working, mut counts) = (Vec::new(), Vec::new());
+        for (replica, share) in self.replicas.divide(whole) {
+            counts.extend((share.count > 0).then_some(u64::from(share.count)));
+            let exchange = async |numbers| {
+                let (answer, answered) = oneshot::channel();
+                requests.borrow_mut().push((numbers, answer));
+                answered.await.expect("every exchange is answered")
+            };
+            working.push(Box::pin(replica.train_share(share, &whole, exchange)));
         }
-        let found = passages.iter().flatten().next().map(Passage::found).unwrap_or_default();
-        let gradients = self.each(&mut passages, |_, _, passage| passage.gradients());
-        let gradients = self.exchange(gradients, add_up, communication).await?;
+        for number in 0..2 * norms.len() + 1 {
+            for work in &mut working {
+                let polled = work.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+                assert!(polled.is_pending(), "a share waits for each exchange");
+            }
+            let (found, answers): (Vec<_>, Vec<_>) = requests.take().into_iter().unzip();
+            let combined = match norms.get(number) {
+                Some(&(pixels, channels)) => {
+                    let values = counts.iter().map(|count| count * u64::from(pixels));
+                    let combine = |found: &[Vec<f32>], all: &mut Vec<f32>| {
+                        *all = moments(found.iter().map(Vec::as_slice).zip(values), channels);
+                    };
+                    self.group.exchange(found, combine).await?
+                }
+                None => self.group.exchange(found, add_up).await?,
+            };
+            for (answer, combined) in answers.into_iter().zip(combined) {
+                answer.send(combined).expect("a share waits for its exchange");
+            }
+        }
         // Until a server has received everything, Burn's client seems to spin (docs/SCALING.md) on a core that the
         // devices may need.
-        self.replicas.wait_for_arrival(communication).await?;
+        self.group.wait_for_arrival().await?;
         let mut pending = Vec::new();
-        for (place, (passage, gradients)) in passages.into_iter().zip(gradients).enumerate() {
-            let statistics = statistics.iter().map(|(layer, of_devices)| (*layer, of_devices[place].clone()));
-            pending.push(self.replicas.trainers[place].end_share(passage, &whole, statistics, &found, gradients));
+        for work in working {
+            pending.push(work.await);
         }
-        self.step += 1;
         Ok(pending)
-    }
-
-    /// Calls `work` with each device that has samples and its index, and returns the results with the indices.
-    fn each<T>(
-        &self,
-        passages: &mut [Option<Passage>],
-        mut work: impl FnMut(usize, &BurnTrainer, &mut Passage) -> T,
-    ) -> Vec<(usize, T)> {
-        let parts = passages.iter_mut().zip(&self.replicas.trainers).enumerate();
-        parts.filter_map(|(place, (passage, replica))| Some((place, work(place, replica, passage.as_mut()?)))).collect()
-    }
-
-    /// Runs the forward pass, and the backward pass down to the last batch normalization.
-    ///
-    /// Returns the statistics of each batch normalization on each device.
-    async fn run_forward(
-        &mut self,
-        whole: &Step,
-        passages: &mut [Option<Passage>],
-        communication: &mut Communication,
-    ) -> Result<Vec<(usize, Vec<Tensor<1>>)>> {
-        let mut all = Vec::new();
-        for layer in self.replicas.trainers[0].network.batch_norms() {
-            let (pixels, channels) = self.replicas.trainers[0].network.normalized_sizes(layer);
-            let with_samples = self.replicas.shares.iter().filter(|share| share.count > 0);
-            let values: Vec<u64> = with_samples.map(|share| u64::from(share.count) * u64::from(pixels)).collect();
-            let found = self.each(passages, |_, replica, passage| replica.arrive(passage, layer));
-            let combine = |found: &[Vec<f32>], all: &mut Vec<f32>| {
-                *all = moments(found.iter().map(Vec::as_slice).zip(values), channels);
-            };
-            let statistics = self.exchange(found, combine, communication).await?;
-            self.each(passages, |place, replica, passage| {
-                replica.normalize(passage, statistics[place].clone(), whole.count);
-            });
-            all.push((layer, statistics));
-        }
-        self.each(passages, |_, replica, passage| replica.turn(passage, whole.count));
-        Ok(all)
-    }
-
-    /// Combines the results of the devices with `combine`, and sends the combination to all devices without waiting for
-    /// its arrival. Each result in `found` comes with the index of its device.
-    async fn exchange(
-        &mut self,
-        found: Vec<(usize, Tensor<1>)>,
-        combine: impl FnOnce(&[Vec<f32>], &mut Vec<f32>),
-        communication: &mut Communication,
-    ) -> Result<Vec<Tensor<1>>> {
-        let places: Vec<usize> = found.iter().map(|(place, _)| *place).collect();
-        // Once a device can read one number, it has computed all of them.
-        let mut computing = UnderWay::new(found.iter().map(|(_, tensor)| read(tensor.clone().narrow(0, 0, 1))));
-        let mut reading = UnderWay::new(found.into_iter().map(|(_, tensor)| read(tensor)));
-        // Start both on all devices before waiting for one.
-        computing.has_ended();
-        reading.has_ended();
-        self.replicas.wait_for_arrival(communication).await?;
-        let failed = |(of, error): (usize, EngineError)| self.replicas.of_device(places[of])(error);
-        computing.ended().await.map_err(failed)?;
-        let computed = self.replicas.clock.now_seconds();
-        let found = reading.ended().await.map_err(failed)?;
-        let arrived = self.replicas.clock.now_seconds();
-        assert!(found.windows(2).all(|pair| pair[0].len() == pair[1].len()), "the devices' results differ in length");
-        combine(&found, &mut self.replicas.combined);
-        let combined = self.replicas.clock.now_seconds();
-        communication.reading_seconds += arrived - computed;
-        communication.summing_seconds += combined - arrived;
-        communication.exchanges += 1;
-        let values =
-            found.iter().map(Vec::len).sum::<usize>() + self.replicas.combined.len() * self.replicas.trainers.len();
-        communication.bytes += (values * size_of::<f32>()) as u64;
-        let devices = self.replicas.trainers.iter().map(|replica| &replica.device);
-        let sent: Vec<Tensor<1>> = devices.map(|device| list(self.replicas.combined.clone(), device)).collect();
-        let mut arriving = UnderWay::new(sent.iter().map(|sent| read(sent.clone().narrow(0, 0, 1))));
-        arriving.has_ended();
-        self.replicas.writing = Some((combined, arriving));
-        Ok(sent)
     }
 
     async fn collect(&self, pending: &mut [Vec<Pending>], report: &mut StepReport) -> Result<()> {
@@ -221,29 +235,9 @@ impl ParallelTrainer {
     }
 }
 
-fn add_up(found: &[Vec<f32>], result: &mut Vec<f32>) {
-    sum(&found.iter().map(|values| bytemuck::cast_slice(values)).collect::<Vec<_>>(), result);
-}
-
-fn read(tensor: Tensor<1>) -> Ending<Vec<f32>> {
-    Box::pin(async move { numbers(tensor.into_data_async().await.map_err(refused)?) })
-}
-
-impl Rehearsing for ParallelTrainer {
-    type State = Vec<TrainingState>;
-
-    fn learned(&self) -> Vec<TrainingState> {
-        self.replicas.trainers.iter().map(Rehearsing::learned).collect()
-    }
-
-    fn jump(&mut self, step: u64) {
-        self.step = step;
-        self.replicas.trainers.iter_mut().for_each(|replica| replica.jump(step));
-    }
-
-    fn forget(&mut self, start: Vec<TrainingState>) {
-        self.step = 0;
-        self.replicas.trainers.iter_mut().zip(start).for_each(|(replica, start)| replica.forget(start));
+impl AsMut<[BurnTrainer]> for ParallelTrainer {
+    fn as_mut(&mut self) -> &mut [BurnTrainer] {
+        &mut self.replicas.trainers
     }
 }
 
@@ -251,16 +245,16 @@ impl Rehearsing for ParallelTrainer {
 impl Trainer for ParallelTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let mut report = StepReport::default();
-        let mut communication = Communication::among(self.replicas.count());
+        self.group.communication = Communication::among(self.replicas.count());
         let mut pending: Vec<Vec<Pending>> = self.replicas.trainers.iter().map(|_| Vec::new()).collect();
         for left in (0..steps).rev() {
-            let results = self.run_step(&mut communication).await?;
+            let results = self.run_step().await?;
             pending.iter_mut().zip(results).for_each(|(pending, result)| pending.push(result));
             if left == 0 || pending[0].len() == STEPS_PER_READ_BACK {
                 self.collect(&mut pending, &mut report).await?;
             }
         }
-        report.communication = Some(communication);
+        report.communication = Some(self.group.communication);
         Ok(report)
     }
 

@@ -10,7 +10,7 @@ use crate::backends::sharing::comparison::{
 };
 use crate::backends::wgsl::workload_tests::narrow_job;
 use crate::backends::{AdapterChoice, BURN_FLEX, Opening};
-use crate::model::{Activation, Layer, Model, Multipliers, TensorKind, TensorSpec};
+use crate::model::{Activation, Layer, Model, Multipliers};
 use crate::testing::Standstill;
 use crate::testing::models::{IMAGE, dense, logits, small_models};
 use crate::train::tests::{narrow_request, run};
@@ -23,7 +23,7 @@ fn cpu_backend() -> BurnBackend {
 
 fn cpu_devices(count: u8) -> ParallelBackend {
     let named = (0..count).map(|index| (cpu_backend(), char::from(b'a' + index).to_string()));
-    ParallelBackend::new(named.collect(), Rc::new(Standstill), "nothing").unwrap()
+    ParallelBackend::new(named.collect(), Rc::new(Standstill)).unwrap()
 }
 
 /// Covers every rule, augmentation and attention, batch normalization by the statistics of all devices, and short batches
@@ -98,8 +98,8 @@ fn different_devices_are_refused_with_their_descriptions() {
     let mut other = cpu_backend();
     other.facts.adapter.driver = "another".to_owned();
     let named = vec![(cpu_backend(), "a".to_owned()), (other, "b".to_owned())];
-    let error = ParallelBackend::new(named, Rc::new(Standstill), "--remote A,B").err().unwrap().to_string();
-    for part in ["these differ: a is ", ", b is ", "another", "as in --remote A,B"] {
+    let error = ParallelBackend::new(named, Rc::new(Standstill)).err().unwrap().to_string();
+    for part in ["these differ: a is ", ", b is ", "another", "as in --remote HOST:4400,HOST:4401"] {
         assert!(error.contains(part), "{error}");
     }
 }
@@ -119,14 +119,7 @@ fn records_contain_the_devices_and_their_communication() {
 #[test]
 fn each_batch_normalization_takes_two_exchanges() {
     let job = narrow_job(&crate::workload("resnet20-cifar10").unwrap());
-    let trained: usize = job
-        .model
-        .tensors()
-        .unwrap()
-        .iter()
-        .filter(|spec| spec.kind == TensorKind::Trained)
-        .map(TensorSpec::elements)
-        .sum();
+    let trained = usize::try_from(job.model.parameters().unwrap()).unwrap();
     let mut trainer = pollster::block_on(cpu_devices(2).trainer(&job)).unwrap();
     let communication = pollster::block_on(trainer.train_steps(1)).unwrap().communication.unwrap();
     let normalizations = trainer.replicas.trainers[0].network.batch_norms();

@@ -1,5 +1,6 @@
 //! Warm-up of a trainer as it is built, so that training time excludes compiling and tuning.
 
+use super::BurnTrainer;
 use crate::backends::burn::FirstUse;
 use crate::clock::Clock;
 use crate::error::Result;
@@ -13,17 +14,10 @@ const MAX_STEP_RATIO: f64 = 1.1;
 const MAX_STEPS: usize = 64;
 const MAX_SECONDS: f64 = 60.0;
 
-pub(crate) trait Rehearsing: Trainer {
-    type State;
-    fn learned(&self) -> Self::State;
-    fn jump(&mut self, step: u64);
-    fn forget(&mut self, start: Self::State);
-}
-
 /// Runs one step and one test if Burn compiles, and discards the results. If Burn also tunes, runs batches of the other
 /// sizes too, and then steps until they no longer get faster. Returns the times and the result of tuning.
 pub(crate) async fn warm_up(
-    trainer: &mut impl Rehearsing,
+    trainer: &mut (impl Trainer + AsMut<[BurnTrainer]>),
     job: &TrainingJob,
     first_use: FirstUse,
     clock: &dyn Clock,
@@ -32,7 +26,7 @@ pub(crate) async fn warm_up(
     if first_use == FirstUse::Ordinary {
         return Ok(facts);
     }
-    let start = trainer.learned();
+    let start: Vec<_> = trainer.as_mut().iter().map(|replica| replica.state.clone()).collect();
     let begin = clock.now_seconds();
     trainer.train_steps(1).await?;
     trainer.evaluate(EvaluationSet::Test, job.data.test.samples().min(job.test_batch())).await?;
@@ -47,27 +41,31 @@ pub(crate) async fn warm_up(
     } else {
         facts.compiling_seconds = Some(clock.now_seconds() - begin);
     }
-    trainer.forget(start);
+    for (replica, start) in trainer.as_mut().iter_mut().zip(start) {
+        replica.state = start;
+        replica.gradients.fill(None);
+        (replica.step, replica.logits) = (0, None);
+    }
     Ok(facts)
 }
 
 /// Runs the short last batches of an epoch and a test, which may need other kernels.
-async fn use_other_sizes(trainer: &mut impl Rehearsing, job: &TrainingJob) -> Result<()> {
+async fn use_other_sizes(trainer: &mut (impl Trainer + AsMut<[BurnTrainer]>), job: &TrainingJob) -> Result<()> {
     let last = job.batches.steps_of_epochs(1).saturating_sub(1);
     if job.batches.step(last).count != job.batches.batch_size {
-        trainer.jump(last);
+        trainer.as_mut().iter_mut().for_each(|replica| replica.step = last);
         trainer.train_steps(1).await?;
     }
     let (samples, batch) = (job.data.test.samples(), job.test_batch());
     if samples > batch && !samples.is_multiple_of(batch) {
         trainer.evaluate(EvaluationSet::Test, batch + samples % batch).await?;
     }
-    trainer.jump(0);
+    trainer.as_mut().iter_mut().for_each(|replica| replica.step = 0);
     Ok(())
 }
 
 /// Trains until the step time settles, up to a limit. Returns true if it settled, and the number of steps.
-async fn settle(trainer: &mut impl Rehearsing, clock: &dyn Clock) -> Result<(bool, u32)> {
+async fn settle(trainer: &mut impl Trainer, clock: &dyn Clock) -> Result<(bool, u32)> {
     let start = clock.now_seconds();
     let mut seconds = Vec::new();
     loop {

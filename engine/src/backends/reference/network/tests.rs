@@ -1,43 +1,34 @@
 //! Gradients of every kind of layer against finite differences, in double precision.
 
+use std::ops::Range;
+
 use shaders::params::{Softmax, Step};
 use shaders::reference as twin;
 
 use super::*;
 use crate::data::Split;
-use crate::model::{Activation, Initializer, Layer, Model, Padding, PoolKind, Rounding, Shape, Source, TensorKind};
+use crate::model::{Activation, Initializer, Layer, Model, Shape, Source, TensorKind};
 use crate::random::Generator;
-use crate::testing::models::{self, CLASSES, IMAGE, logits, small_models};
+use crate::testing::models::{CLASSES, IMAGE, logits, small_models};
 
 const ROWS: u32 = 3;
 
-fn conv(filters: u32, activation: Activation) -> Layer {
-    models::conv(filters, 3, 1, Padding::Same, activation)
+fn embedding(vocabulary: u32, words: Range<u32>, zero_padding: bool, initializer: Initializer) -> Layer {
+    let (first, count) = (words.start, words.end - words.start);
+    Layer::Embedding { vocabulary, units: 5, first, count, zero_padding, initializer }
 }
 
 fn loss(network: &mut Network<f64>, step: &Step, input: &[f64]) -> (f64, Vec<f64>) {
     let logits = network.forward(step, input.to_vec(), ROWS).to_vec();
-    let params = Softmax {
-        rows: ROWS,
-        classes: CLASSES,
-        stride: CLASSES,
-        summed: 0,
-        label_smoothing: 0.1,
-        logits_scale: 1.0,
-        gradient_scale: 1.0,
-        reserved: 0,
-    };
+    let sizes = Softmax { rows: ROWS, classes: CLASSES, stride: CLASSES, ..Softmax::default() };
+    let params = Softmax { label_smoothing: 0.1, logits_scale: 1.0, gradient_scale: 1.0, ..sizes };
     let labels: Vec<u32> = (0..ROWS).map(|row| row % CLASSES).collect();
     let mut gradient = vec![0.0; logits.len()];
     let (loss, _) = twin::softmax_cross_entropy(&params, step, &logits, &labels, &mut gradient);
     (loss, gradient)
 }
 
-fn check(model: &Model, input: &[f64]) {
-    check_at(model, input, 0);
-}
-
-fn check_at(model: &Model, input: &[f64], linear: u32) {
+fn check(model: &Model, input: &[f64], linear: u32) {
     const DISTANCE: f64 = 1e-5;
     let specs = model.tensors().unwrap();
     let nothing = Split { images: Vec::new(), labels: Vec::new() };
@@ -74,7 +65,7 @@ fn random_input(shape: Shape) -> Vec<f64> {
 #[test]
 fn gradients_of_small_models_are_slopes() {
     for model in small_models() {
-        check(&model, &random_input(IMAGE));
+        check(&model, &random_input(IMAGE), 0);
     }
 }
 
@@ -93,48 +84,34 @@ fn recurrent_layers_refuse_other_activations() {
 
 #[test]
 fn embeddings_and_a_vector_that_is_added_to_every_word() {
-    let embedding = |first, count| Layer::Embedding {
-        vocabulary: 7,
-        units: 5,
-        first,
-        count,
-        zero_padding: false,
-        initializer: Initializer::Uniform { limit: 0.5 },
-    };
+    let embedding = |words| embedding(7, words, false, Initializer::Uniform { limit: 0.5 });
     let lstm = Layer::Lstm { units: 5, recurrent: Initializer::Orthogonal };
     let mut network = Model::new("stories", Shape::vector(9));
-    let story = network.after(Source::Data, embedding(0, 6));
-    network.after(Source::Data, embedding(6, 3));
+    let story = network.after(Source::Data, embedding(0..6));
+    network.after(Source::Data, embedding(6..9));
     let question = network.then(lstm.clone());
     network.reads(vec![story, question], Layer::Add { activation: Activation::Identity });
     network.then(lstm);
     network.then(logits());
     let words = (0..ROWS * 9).map(|place| f64::from(place * 5 % 7)).collect::<Vec<_>>();
-    check(&network, &words);
+    check(&network, &words, 0);
 }
 
 /// A memory network of two hops that shares the first memory's words with the question, the last one's with the
 /// answers, and places of the memories.
 fn memory_network(linear_until: f64) -> Model {
     let start = Initializer::Uniform { limit: 0.8 };
-    let embedding = |first, count| Layer::Embedding {
-        vocabulary: CLASSES,
-        units: 5,
-        first,
-        count,
-        zero_padding: true,
-        initializer: start,
-    };
+    let embedding = |words| embedding(CLASSES, words, true, start);
     let sentences = Layer::SentenceSum { words: 3 };
     let mut network = Model::new("memories", Shape::vector(12));
-    let words = network.after(Source::Data, embedding(0, 9));
+    let words = network.after(Source::Data, embedding(0..9));
     network.then(sentences.clone());
     network.then(Layer::Dropout { rate: 0.3 });
     let places = network.then(Layer::PositionEmbedding { initializer: start });
-    let others = network.after(Source::Data, embedding(0, 9));
+    let others = network.after(Source::Data, embedding(0..9));
     let told = network.then(sentences.clone());
     let answering = network.sharing(places, told, Layer::PositionEmbedding { initializer: start });
-    network.sharing(words, Source::Data, embedding(9, 3));
+    network.sharing(words, Source::Data, embedding(9..12));
     let mut state = network.then(sentences);
     for [asked, answering] in [[places, answering], [answering, places]] {
         network.reads(vec![state, asked], Layer::PixelProducts);
@@ -151,23 +128,7 @@ fn memory_network(linear_until: f64) -> Model {
 fn memories_with_shared_words_and_a_softmax() {
     let words: Vec<f64> = (0..ROWS * 12).map(|place| f64::from(place * 3 % 7 % CLASSES)).collect();
     assert!(words.contains(&0.0), "padding is among the words");
-    check(&memory_network(0.0), &words);
-    check(&memory_network(0.5), &words);
-    check_at(&memory_network(0.5), &words, 1);
-}
-
-#[test]
-fn words_matched_with_a_question_and_concatenated() {
-    let mut network = Model::new("matched", IMAGE);
-    let story = network.then(conv(5, Activation::Tanh));
-    network.after(Source::Data, conv(5, Activation::Tanh));
-    let question = network.then(models::pool(PoolKind::Average, 1, Rounding::Ceil, Activation::Tanh));
-    network.reads(vec![story, question], Layer::PixelProducts);
-    network.then(Layer::Softmax { linear_until: 0.0 });
-    network.then(Layer::Dropout { rate: 0.2 });
-    let matched = network.then(Layer::Transpose);
-    network.reads(vec![matched, question], Layer::Concatenate);
-    network.then(Layer::Lstm { units: 3, recurrent: Initializer::Orthogonal });
-    network.then(logits());
-    check(&network, &random_input(IMAGE));
+    for (linear_until, linear) in [(0.0, 0), (0.5, 0), (0.5, 1)] {
+        check(&memory_network(linear_until), &words, linear);
+    }
 }
