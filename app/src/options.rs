@@ -450,8 +450,10 @@ impl RunOptions {
         fetched.extend(self.backend.maker().fetched().and_then(of));
         let what = fetched.join(" + ");
         let cost = if what.is_empty() { format!("{time}.") } else { t!(settings_fetch, time, what) };
-        let memory = self.memory_bytes().map(|bytes| t!(settings_memory, size = text::rounded_size(bytes)));
-        memory.map_or(cost.clone(), |memory| format!("{cost} {memory}"))
+        let Some(megabytes) = self.memory_bytes().map(|bytes| bytes as f64 / 1e6) else { return cost };
+        let step = if megabytes < 100.0 { 10.0 } else { 100.0 };
+        let size = text::number((megabytes / step).ceil() * step, 0) + " MB";
+        format!("{cost} {}", t!(settings_memory, size))
     }
 }
 

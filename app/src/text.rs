@@ -136,13 +136,6 @@ pub fn megabytes(bytes: u64) -> String {
     number(bytes as f64 / 1e6, 1) + " MB"
 }
 
-/// Formats an approximate size, such as `60 MB`.
-pub fn rounded_size(bytes: u64) -> String {
-    let megabytes = bytes as f64 / 1e6;
-    let step = if megabytes < 100.0 { 10.0 } else { 100.0 };
-    number((megabytes / step).ceil() * step, 0) + " MB"
-}
-
 /// Formats a count in groups of three digits, such as `60,000` or `60.000`.
 pub fn count(number: u64) -> String {
     language().grouped(number)

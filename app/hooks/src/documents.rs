@@ -93,7 +93,12 @@ fn render(library: &Library<'_>, document: &SourceDocument, wrong: &mut Vec<Stri
         Event::Html(text) | Event::InlineHtml(text) => Some(Event::Text(text)),
         Event::Start(Tag::HtmlBlock) => raw("<p>".to_owned()),
         Event::End(TagEnd::HtmlBlock) => raw("</p>\n".to_owned()),
-        Event::Start(Tag::Heading { .. }) => raw(begin_heading(headings.next()?)),
+        Event::Start(Tag::Heading { level, .. }) => {
+            let id = &headings.next()?.id;
+            let is_title = level == HeadingLevel::H1;
+            let link = if is_title { String::new() } else { format!("<a class=\"self\" href=\"#{id}\">") };
+            raw(format!("<{level} id=\"{id}\">{link}"))
+        }
         Event::End(TagEnd::Heading(HeadingLevel::H1)) => raw(format!("</h1>\n{}", contents(&document.headings))),
         Event::End(TagEnd::Heading(level)) => raw(format!("</a></{level}>\n")),
         Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
@@ -119,11 +124,6 @@ fn render(library: &Library<'_>, document: &SourceDocument, wrong: &mut Vec<Stri
     let mut text = String::new();
     html::push_html(&mut text, events);
     with_scrolling_tables(text)
-}
-
-fn begin_heading(Heading { level, id, .. }: &Heading) -> String {
-    let link = if *level == HeadingLevel::H1 { String::new() } else { format!("<a class=\"self\" href=\"#{id}\">") };
-    format!("<{level} id=\"{id}\">{link}")
 }
 
 /// Returns the table of contents, if the document has enough sections.

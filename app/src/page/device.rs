@@ -172,7 +172,10 @@ fn row(line: CategoryFigure) -> impl IntoView {
 fn history_table(history: DeviceHistory) -> impl IntoView {
     let DeviceHistory { category, results, engine_versions, drivers, months, .. } = history;
     category.map(|category| {
-        let what = category_text(&category);
+        let HistoryCategory { suite, workload, backend, precision, client_kind } = category;
+        let suite = t!(network_suite_version, suite = text::suite_inside(&suite.name), version = suite.version);
+        let (workload, client) = (text::workload_title(&workload), text::client(client_kind));
+        let what = format!("{workload}, {suite}; {backend}, {}, {client}", precision.name());
         let results = t!(common_proven_results, number = results);
         let what = t!(device_history_of, what, results);
         let heads = view! {
@@ -193,14 +196,6 @@ fn history_table(history: DeviceHistory) -> impl IntoView {
             {table("leaderboard narrow", t!(device_history), heads, bodies)}
         }
     })
-}
-
-fn category_text(category: &HistoryCategory) -> String {
-    let HistoryCategory { suite, workload, backend, precision, client_kind } = category;
-    let name = text::suite_inside(&suite.name);
-    let suite = t!(network_suite_version, suite = name, version = suite.version);
-    let (workload, client) = (text::workload_title(workload), text::client(*client_kind));
-    format!("{workload}, {suite}; {backend}, {}, {client}", precision.name())
 }
 
 fn group(title: String, lines: Vec<HistoryLine>) -> impl IntoView {

@@ -13,7 +13,11 @@ use crate::t;
 use crate::words::{self, PageLanguage};
 
 pub(super) fn document_page(name: String) -> impl IntoView {
-    let Some(document) = document(&name) else { return no_document().into_any() };
+    let Some(document) = document(&name) else {
+        platform::set_title(t!(documents_unknown));
+        let link = view! { <p><a class="button quiet" href=DOCUMENTS>{t!(documents_title)}</a></p> };
+        return view! { <section class="sheet narrow"><h1>{t!(documents_unknown)}</h1>{link}</section> }.into_any();
+    };
     platform::set_title(document.title.text());
     let loaded = kept("document", || {
         let loaded = RwSignal::new(None::<Result<String, RequestError>>);
@@ -47,16 +51,6 @@ fn article(html: String) -> impl IntoView {
         }
     });
     view! { <article class="document" lang="en" node_ref=article inner_html=html></article> }
-}
-
-fn no_document() -> impl IntoView {
-    platform::set_title(t!(documents_unknown));
-    view! {
-        <section class="sheet narrow">
-            <h1>{t!(documents_unknown)}</h1>
-            <p><a class="button quiet" href=DOCUMENTS>{t!(documents_title)}</a></p>
-        </section>
-    }
 }
 
 pub(super) fn documents_page() -> impl IntoView {
