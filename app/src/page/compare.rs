@@ -2,7 +2,6 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use results::api::{AcceptedComparison, SharedComparison, StoredComparison};
 use results::comparison::{self, Comparison, Refused, Row};
 use results::{Departure, RunRecord};
@@ -12,7 +11,7 @@ use super::choices::{contender_choices, left_out, options, wrong_address};
 use super::comparing::{ComparisonTask, USUAL_LENGTH};
 use super::language::kept;
 use super::parts::{
-    Sending, answered, explain, focus, go, list_items, load_kept, notice, save, send, small_button, table,
+    Sending, answered, explain, focus, go, list_items, load_kept, notice, save, send, set_later, small_button, table,
 };
 use super::places::bar;
 use super::running::running;
@@ -249,11 +248,11 @@ fn takeaway(task: RwSignal<ComparisonTask>) -> impl IntoView {
     let gathered = move || words::in_english(|| task.with_untracked(ComparisonResults::of));
     let copy_link = move || {
         let whole = format!("{}{}", platform::origin(), task.with_untracked(ComparisonTask::address));
-        spawn_local(async move {
-            said.set(match platform::copy(&whole).await {
+        set_later(said, async move {
+            match platform::copy(&whole).await {
                 Ok(()) => t!(common_copied).to_owned(),
                 Err(reason) => format!("{} {whole}", t!(common_not_saved, reason)),
-            });
+            }
         });
     };
     view! {

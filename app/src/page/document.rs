@@ -2,10 +2,9 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
 use super::language::kept;
-use super::parts::{answered, refusal};
+use super::parts::{answered, refusal, set_later};
 use crate::documents::{self, AT_THE_END, document};
 use crate::platform::{self, RequestError};
 use crate::route::{DOCUMENTS, FILE};
@@ -21,7 +20,7 @@ pub(super) fn document_page(name: String) -> impl IntoView {
     platform::set_title(document.title.text());
     let loaded = kept("document", || {
         let loaded = RwSignal::new(None::<Result<String, RequestError>>);
-        spawn_local(async move { loaded.set(Some(platform::html_of(document).await)) });
+        set_later(loaded, async move { Some(platform::html_of(document).await) });
         loaded
     });
     let in_english =

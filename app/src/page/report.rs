@@ -1,13 +1,12 @@
 //! Human-readable view of a record: metrics, curves, caveats, and how it was made.
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use results::api::Standings;
 use results::estimate::Estimate;
 use results::{Metric, Outcome, RunRecord, Summary, WorkloadRecord, metrics_of};
 
 use super::chart::{accuracy_chart, loss_chart, rate_chart};
-use super::parts::{explain, list_items, table};
+use super::parts::{explain, list_items, set_later, table};
 use super::places::STANDINGS;
 use crate::route::with_query;
 use crate::standing::Rank;
@@ -60,11 +59,10 @@ fn rank(record: &RunRecord, score: Option<f64>) -> RwSignal<Option<Rank>> {
     let Some(score) = score else { return rank };
     let query = standing::scores_query(record);
     let device = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
-    spawn_local(async move {
+    set_later(rank, async move {
         let answer = platform::get::<Standings>(&with_query(STANDINGS, &query)).await;
         let among = answer.ok().and_then(|standings| Rank::among(standings.scores, score, &device));
-        // The page may show something else by now.
-        let _ = rank.try_set(among.or((!published.is_empty()).then_some(Rank::Published(published))));
+        among.or((!published.is_empty()).then_some(Rank::Published(published)))
     });
     rank
 }

@@ -9,7 +9,7 @@ use results::{Outcome, RunRecord};
 
 use super::language::kept;
 use super::parts::{
-    answered, copy, exact_json, listed, load_kept, load_latest, notice, refusal, report_copy, small_button,
+    answered, copy, exact_json, listed, load_kept, load_latest, notice, refusal, report_copy, set_later, small_button,
 };
 use super::plots::rates_of_others;
 use super::report::{caveats, overview, particulars};
@@ -187,14 +187,14 @@ pub(super) fn file_page() -> impl IntoView {
     platform::set_title(t!(common_show_file));
     let shown = kept("files", || RwSignal::new(Vec::<(String, Result<RunRecord, String>)>::new()));
     let read = move |files: Vec<gloo_file::File>| {
-        spawn_local(async move {
+        set_later(shown, async move {
             let parse = |text: String| json::parse(&text).map_err(|error| error.to_string());
             let mut records = Vec::new();
             for file in files {
                 let text = gloo_file::futures::read_as_text(&file).await.map_err(|error| error.to_string());
                 records.push((file.name(), text.and_then(parse)));
             }
-            drop(shown.try_set(records));
+            records
         });
     };
     let chosen = move |event: leptos::ev::Event| read(platform::files_of(&event));

@@ -5,14 +5,13 @@ use std::sync::LazyLock;
 use gloo_timers::callback::Interval;
 use leptos::html;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use results::Feature;
 use serde::Deserialize;
 
 use super::choices::{options, wrong_address};
 use super::language::kept;
 use super::leaderboard::top_five;
-use super::parts::{focus, go, list_items};
+use super::parts::{focus, go, list_items, set_later};
 use super::run::{finished_run, own_runs};
 use super::running::running;
 use super::state::{MISSING_DATA, StartState, missing_data_sets};
@@ -137,11 +136,7 @@ fn start_controls(state: StartState) -> impl IntoView {
 
 fn on_battery() -> RwSignal<bool> {
     let on_battery = RwSignal::new(false);
-    spawn_local(async move {
-        let answer = platform::on_battery().await.unwrap_or(false);
-        // The view may be gone by now.
-        let _ = on_battery.try_set(answer);
-    });
+    set_later(on_battery, async { platform::on_battery().await.unwrap_or(false) });
     on_battery
 }
 
