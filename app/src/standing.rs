@@ -68,13 +68,6 @@ impl Rank {
         let neighbors = [above, Some((None, score)), below].into_iter().flatten().collect();
         Some(Self::Among { rank, neighbors })
     }
-
-    pub fn share(&self) -> Option<f64> {
-        match self {
-            Self::Among { rank, .. } => Some(rank.slower as f64 / rank.devices as f64),
-            Self::Published(_) => None,
-        }
-    }
 }
 
 /// Formats a share in whole percent. Only the fastest run gets 100 %, and only the slowest 0 %.

@@ -1,12 +1,9 @@
 //! Availability of what runs need from the server: training worker, worker with Burn, other frameworks, and data sets.
 //!
-//! The plain worker is part of every page. The state in the page's burn.json is `building` or `missing` with a note, or
-//! `ready` with folder and sizes. The page reads the file on load and, while Burn is being built, every few seconds
-//! except during a run, so that Burn becomes selectable without a reload. frameworks.json has the same for the bundles
-//! of TensorFlow.js and jax-js, one per backend (`app/hooks/src/frameworks.rs`). A bundle is downloaded when it is
-//! needed; its loader reports progress, size and time. A browser cannot block on shader compilation, so Burn continues
-//! without kernels that the browser rejects: they are logged to the console, and the comparison with the reference
-//! fails the run.
+//! The plain worker is part of every page. burn.json has the state of the worker with Burn, which the page reads again
+//! while it is being built, except during a run; frameworks.json has that of TensorFlow.js and jax-js (`app/hooks`). A
+//! bundle is downloaded when it is needed. A browser cannot block on shader compilation, so Burn continues without
+//! kernels that the browser rejects: they are logged to the console, and the comparison with the reference fails.
 
 use engine::SuiteDefinition;
 use results::api::{DataSetList, ServedDataSet};

@@ -31,7 +31,7 @@ pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
         None if ["", UNNAMED_ADAPTER, &format!("{} {}", adapter.vendor, adapter.architecture)]
             .contains(&adapter.name.as_str()) =>
         {
-            gpu_name(&adapter.vendor, &adapter.architecture, "", adapter.software)
+            gpu_name(&adapter.vendor, &adapter.architecture, adapter.software)
         }
         None => adapter.name.clone(),
     };
@@ -39,7 +39,7 @@ pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
 }
 
 /// Appends the mode of a device to its name, if it is WebGPU's compatibility mode.
-pub fn with_mode(name: String, compatibility: bool) -> String {
+fn with_mode(name: String, compatibility: bool) -> String {
     if compatibility { format!("{name}, {}", t!(device_compatibility)) } else { name }
 }
 
@@ -57,11 +57,8 @@ pub fn named_device(name: &str) -> String {
 }
 
 /// Name of a GPU, or of a software adapter, from the words of WebGPU: `NVIDIA, ampere`. Firefox has none of them.
-pub fn gpu_name(vendor: &str, architecture: &str, description: &str, software: bool) -> String {
+fn gpu_name(vendor: &str, architecture: &str, software: bool) -> String {
     const OTHERS: [&str; 3] = ["Google", "Mesa", "Microsoft"];
-    if !description.is_empty() {
-        return description.to_owned();
-    }
     if let Some(program) = program_of_architecture(architecture) {
         return program.to_owned();
     }
@@ -247,12 +244,13 @@ mod tests {
 
     #[test]
     fn describes_masked_gpu_as_far_as_known() {
-        assert_eq!(gpu_name("nvidia", "ampere", "", false), "NVIDIA, ampere");
-        assert_eq!(gpu_name("apple", "", "", false), "Apple GPU");
-        assert_eq!(gpu_name("google", "swiftshader", "", true), "SwiftShader");
-        assert_eq!(gpu_name("nvidia", "ampere", "NVIDIA GeForce RTX 3080", false), "NVIDIA GeForce RTX 3080");
-        assert_eq!(gpu_name("", "", "", false), "A GPU that its browser hides");
-        assert_eq!(gpu_name("", "", "", true), "A software adapter");
+        assert_eq!(gpu_name("nvidia", "ampere", false), "NVIDIA, ampere");
+        assert_eq!(gpu_name("apple", "", false), "Apple GPU");
+        assert_eq!(gpu_name("google", "swiftshader", true), "SwiftShader");
+        let described = Adapter { name: "NVIDIA GeForce RTX 3080".to_owned(), ..Adapter::default() };
+        assert_eq!(device_name(&described, None), "NVIDIA GeForce RTX 3080");
+        assert_eq!(gpu_name("", "", false), "A GPU that its browser hides");
+        assert_eq!(gpu_name("", "", true), "A software adapter");
         let unnamed = Adapter { name: UNNAMED_ADAPTER.to_owned(), software: true, ..Adapter::default() };
         assert_eq!(device_name(&unnamed, Some("RTX 4070")), "A software adapter");
         let old = Adapter { vendor: "arm".to_owned(), compatibility: true, ..Adapter::default() };

@@ -70,8 +70,8 @@ fn device(gpu: &BrowserGpu) -> String {
     match gpu {
         BrowserGpu::Asking => t!(compare_asking).to_owned(),
         BrowserGpu::Missing(obstacle) => t!(compare_no_gpu, why = obstacle.sentence()),
-        BrowserGpu::Found(gpu) if gpu.software => t!(compare_gpu_software, name = gpu.name()),
-        BrowserGpu::Found(gpu) => format!("GPU: {}", gpu.name()),
+        BrowserGpu::Found(gpu) if gpu.software => t!(compare_gpu_software, name = text::device_name(gpu, None)),
+        BrowserGpu::Found(gpu) => format!("GPU: {}", text::device_name(gpu, None)),
     }
 }
 

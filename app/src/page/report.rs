@@ -36,7 +36,10 @@ const RING: f64 = std::f64::consts::TAU * 54.0;
 /// The score of the suite with its interval, in a ring that is filled by the share of slower devices.
 fn score_ring(score: Estimate, rank: RwSignal<Option<Rank>>) -> impl IntoView {
     let interval = score.interval.map(|of| format!("{} – {}", text::score(of.low), text::score(of.high)));
-    let filled = move || rank.with(|rank| rank.as_ref().and_then(Rank::share)).unwrap_or(1.0) * RING;
+    let filled = move || match rank.get() {
+        Some(Rank::Among { rank, .. }) => rank.slower as f64 / rank.devices as f64 * RING,
+        _ => RING,
+    };
     view! {
         <div class="score" data-figure="score" title=t!(result_score_meaning)>
             <svg viewBox="0 0 120 120" aria-hidden="true">

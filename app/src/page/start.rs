@@ -174,7 +174,7 @@ fn device(state: StartState) -> impl IntoView {
     let gpu = move || match state.gpu.get() {
         BrowserGpu::Asking => t!(common_loading).to_owned(),
         BrowserGpu::Missing(_) => t!(start_no_webgpu).to_owned(),
-        BrowserGpu::Found(gpu) => gpu.name(),
+        BrowserGpu::Found(gpu) => text::device_name(&gpu, None),
     };
     let software = move || matches!(state.gpu.get(), BrowserGpu::Found(gpu) if gpu.software);
     let compatibility = move || {
