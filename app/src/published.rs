@@ -87,7 +87,6 @@ pub struct PublishedLearning {
     batch_size: u32,
     learning_rate: f64,
     pub epochs: f64,
-    /// Final accuracy on the test set.
     pub accuracy: Option<f64>,
     /// Accuracy on the training set after each epoch.
     pub curve: Option<Vec<f64>>,

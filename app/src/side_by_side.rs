@@ -161,12 +161,6 @@ pub fn remark(outcome: &RowOutcome) -> Option<String> {
     }
 }
 
-/// Marks the reasons of a shared comparison as English.
-pub fn quoted(refused: &[Refused]) -> Vec<Refused> {
-    let quoted = |of: &Refused| Refused { reason: t!(comparison_untrained, reason = of.reason), ..of.clone() };
-    refused.iter().map(quoted).collect()
-}
-
 /// Returns a curve per backend, from its first seed.
 pub fn curves(
     workload: &str,

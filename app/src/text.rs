@@ -16,11 +16,8 @@ pub fn capitalised(text: &str) -> String {
 }
 
 pub fn data_set_title(name: &str) -> String {
-    match name {
-        "mnist" => "MNIST".to_owned(),
-        "cifar10" => "CIFAR-10".to_owned(),
-        other => other.to_owned(),
-    }
+    let known = [("mnist", "MNIST"), ("cifar10", "CIFAR-10")].into_iter().find(|(known, _)| *known == name);
+    known.map_or(name, |(_, title)| title).to_owned()
 }
 
 /// Name of a device as claimed by its owner, or else reported. A software adapter is no GPU, so it has no claim.

@@ -125,7 +125,6 @@ fn controls(state: StartState) -> impl IntoView {
     }
 }
 
-/// Results, shown once the first backend has finished or failed.
 pub(super) fn results(state: StartState) -> impl IntoView {
     let task = state.comparing.task;
     let is_done = Memo::new(move |_| state.comparing.present().is_none());
@@ -322,7 +321,6 @@ fn shared(accepted: AcceptedComparison) -> impl IntoView {
     }
 }
 
-/// Page of a shared comparison, with the tables its author saw.
 pub(super) fn comparison_page(id: String) -> impl IntoView {
     platform::set_title(t!(comparison_title));
     let deletion = platform::kept::<String>(&platform::secret_of(&id));
@@ -345,7 +343,9 @@ fn stored_comparison(stored: StoredComparison, deletion: Option<String>) -> impl
     let workloads = records.iter().flat_map(|record| &record.workloads);
     let networks = distinct(workloads.map(|of| of.workload.clone()));
     let said = RwSignal::new(String::new());
-    let shown = ComparisonResults::new(&networks, records.clone(), side_by_side::quoted(&refused));
+    // The reasons are in English.
+    let quoted = |of: &Refused| Refused { reason: t!(comparison_untrained, reason = of.reason), ..of.clone() };
+    let shown = ComparisonResults::new(&networks, records.clone(), refused.iter().map(quoted).collect());
     let tables = of_networks(&shown, true);
     let explanation = explanation(&distinct(records.iter().map(|record| record.requested.seed)));
     let gathered = move || ComparisonResults::new(&networks, records.clone(), refused.clone());

@@ -29,7 +29,6 @@ pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + S
     }
 }
 
-/// Language selector. The default is the browser's language.
 pub(super) fn language_choice() -> impl IntoView {
     let spoken: RwSignal<PageLanguage> = expect_context();
     let option = |language: PageLanguage| {

@@ -99,7 +99,6 @@ fn whole_page() -> impl IntoView {
     }
 }
 
-/// Color scheme selector. The default is the system's.
 fn theme_choice() -> impl IntoView {
     let choose = |theme| {
         platform::keep(platform::THEME_KEY, &theme);

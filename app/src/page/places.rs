@@ -21,14 +21,8 @@ pub(super) fn places(chosen: RwSignal<Filters>) -> impl IntoView {
     let search = RwSignal::new(String::new());
     let is_searching = Memo::new(move |_| search.with(|search| !search.is_empty()));
     let query = Memo::new(move |_| {
-        chosen.with(|chosen| StandingsQuery {
-            suite: chosen.suite().to_owned(),
-            precision: Some(chosen.precision()),
-            backend: None,
-            client: chosen.client(),
-            class: Some(chosen.class()),
-            limit: Some(if is_searching.get() { MAX_ROWS } else { limit.get() }),
-        })
+        let limit = Some(if is_searching.get() { MAX_ROWS } else { limit.get() });
+        StandingsQuery { limit, ..chosen.with(Filters::standings_query) }
     });
     let loaded = load_latest::<Standings>(move || query.with(|query| with_query(STANDINGS, query)));
     let tab = Memo::new(move |_| Some(chosen.with(Filters::tab)).filter(|tab| *tab != RUNS).unwrap_or_default());
@@ -354,7 +348,6 @@ pub(super) fn client(kind: ClientKind) -> impl IntoView {
     }
 }
 
-/// Marks a device with a run from this browser.
 pub(super) fn own(runs: &OwnRuns, best_run_id: &str, name: Option<&str>) -> Option<impl IntoView + use<>> {
     let is_own =
         runs.has_run(best_run_id) || name.is_some_and(|name| runs.0.iter().any(|run| run.device.text() == name));

@@ -144,7 +144,6 @@ fn day(label: &'static str, chosen: RwSignal<Filters>, name: &'static str) -> im
     }
 }
 
-/// Note that only one device's runs are shown, with a button to show all devices.
 fn one_device(chosen: RwSignal<Filters>) -> impl IntoView {
     let device = Memo::new(move |_| chosen.with(|chosen| chosen.get(DEVICE).map(str::to_owned)));
     let all = move |_| chosen.update(|chosen| chosen.set(DEVICE, ""));
