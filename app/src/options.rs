@@ -307,7 +307,7 @@ impl RunOptions {
         Self { suite: Some(suite.name), workloads: Vec::new(), ..self }
     }
 
-    /// Adds or removes a network. Exactly the networks of a suite become that suite; the last one cannot be removed.
+    /// Adds or removes a network, but not the last one. Exactly the networks of a suite become that suite.
     pub fn with_network(self, name: &str, chosen: bool) -> Self {
         let before = self.networks();
         let is_in = |other: &str| if other == name { chosen } else { before.iter().any(|known| known == other) };

@@ -20,7 +20,7 @@ pub fn data_set_title(name: &str) -> String {
     known.map_or(name, |(_, title)| title).to_owned()
 }
 
-/// Name of a device as claimed by its owner, or else reported. A software adapter is no GPU, so it has no claim.
+/// Name of a device as claimed by its owner, or else reported. Software adapters, which are no GPUs, have no claim.
 pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
     let name = match claimed.map(str::trim).filter(|name| !name.is_empty() && !adapter.software) {
         Some(name) => name.to_owned(),

@@ -129,10 +129,11 @@ impl ComparisonRun {
 
     /// Starts the current turn, or records why its backend cannot train and moves on to the next one.
     fn begin_turn(self) {
-        let task = self.task.get_untracked();
-        let Some(turn) = task.schedule.present() else { return };
-        let (backend, seed) = (task.contenders[turn.contender], task.seeds[turn.seed]);
-        let options = task.options.with_backend(backend);
+        let turn = self.task.with_untracked(|task| {
+            let turn = task.schedule.present()?;
+            Some((task.options.clone().with_backend(task.contenders[turn.contender]), task.seeds[turn.seed]))
+        });
+        let Some((options, seed)) = turn else { return };
         let obstacle = || self.benchmark.supplies.with_untracked(|supplies| options.obstacle(supplies));
         if obstacle().is_some() {
             self.task.update(|task| task.refuse(Said::new(|| obstacle().unwrap_or_default())));
