@@ -325,7 +325,7 @@ impl RunColumn {
                 "number",
                 text::metric_or_dash(metric, &row.summary).trim_end_matches(&text::rate_unit()).to_owned(),
             ),
-            Self::BatchSize => plain("number", text::count(row.batch_size.into())),
+            Self::BatchSize => plain("number", text::count(row.batch_size)),
             Self::Precision => plain("", row.precision.name().to_owned()),
             Self::Program => {
                 let below = Some(format!("{}, {}", row.operating_system, row.backend));

@@ -153,7 +153,7 @@ pub fn remark(outcome: &RowOutcome) -> Option<String> {
         RowOutcome::Completed => None,
         RowOutcome::Cancelled => Some(text::capitalised(t!(outcome_cancelled))),
         RowOutcome::Refused { reason } => Some(reason.clone()),
-        RowOutcome::Diverged { step, .. } => Some(text::capitalised(&t!(outcome_diverged, step = *step))),
+        RowOutcome::Diverged { step, .. } => Some(text::capitalised(&t!(outcome_diverged, step = text::count(*step)))),
         RowOutcome::Incorrect { disagreement, .. } => {
             let outcome = text::capitalised(t!(outcome_incorrect));
             Some(disagreement.as_ref().map_or_else(|| outcome.clone(), |found| format!("{outcome} ({found})")))

@@ -195,15 +195,15 @@ impl Supplies {
         let lacking: Vec<&ServedDataSet> = suite.workloads.iter().filter_map(|name| self.missing_for(name)).collect();
         let missing = self.missing_data.iter().filter(|data| lacking.contains(data));
         let data = missing.map(|of| text::data_set_title(&of.name)).reduce(|all, title| format!("{all}, {title}"))?;
-        Some(t!(supplies_lacking, few = lacking.len(), all = suite.workloads.len(), data))
+        Some(t!(supplies_lacking, few = text::count(lacking.len()), all = text::count(suite.workloads.len()), data))
     }
 }
 
 /// Describes a missing data set: the reason, and what cannot be trained without it.
 pub fn describe_missing(data: &ServedDataSet) -> String {
     let needed = engine::WORKLOADS.iter().filter(|make| make().data_set == data.name).count();
-    let (reason, all) = (data.missing.as_deref().unwrap_or_default(), engine::WORKLOADS.len());
-    t!(supplies_missing, data = text::data_set_title(&data.name), reason, needed, all)
+    let (reason, all) = (data.missing.as_deref().unwrap_or_default(), text::count(engine::WORKLOADS.len()));
+    t!(supplies_missing, data = text::data_set_title(&data.name), reason, needed = text::count(needed), all)
 }
 
 #[cfg(test)]

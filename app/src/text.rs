@@ -131,8 +131,8 @@ pub fn megabytes(bytes: u64) -> String {
 }
 
 /// Formats a count in groups of three digits, such as `60,000` or `60.000`.
-pub fn count(number: u64) -> String {
-    language().grouped(number)
+pub fn count(number: impl TryInto<u64>) -> String {
+    language().grouped(number.try_into().unwrap_or(u64::MAX))
 }
 
 /// Formats the number of results in a list. Counting has a limit.

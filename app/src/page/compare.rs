@@ -95,7 +95,7 @@ fn controls(state: StartState) -> impl IntoView {
         let length = state.option(|options| options.length).unwrap_or(USUAL_LENGTH);
         let length = words::remarks::departure(&Departure::Length { length });
         let seeds = t!(common_seeds, number = u64::from(state.option(|options| options.seeds).unwrap_or(1)));
-        t!(compare_note, contenders = state.contenders().len(), length, seeds)
+        t!(compare_note, contenders = text::count(state.contenders().len()), length, seeds)
     };
     let compare = move || {
         if let Ok(options) = state.options.get_untracked() {

@@ -14,8 +14,8 @@ use crate::options::RunOptions;
 use crate::platform;
 use crate::route::COMPARE;
 use crate::supplies::Arrival;
-use crate::t;
 use crate::words::Said;
+use crate::{t, text};
 
 /// Default length of training: one epoch, the same work for all.
 pub(super) const USUAL_LENGTH: Length = Length::Epochs(NonZero::<u32>::MIN);
@@ -74,7 +74,8 @@ impl ComparisonTask {
     /// Text of the status region, during and after a comparison.
     pub(super) fn status(&self, of_the_run: &str) -> String {
         if let Some(backend) = self.present() {
-            let turn = t!(leaderboard_of, part = self.schedule.number(), whole = self.schedule.count());
+            let (part, whole) = (text::count(self.schedule.number()), text::count(self.schedule.count()));
+            let turn = t!(leaderboard_of, part, whole);
             return format!("{} ({turn}): {of_the_run}", backend.title());
         }
         if self.is_empty() { String::new() } else { t!(compare_below).to_owned() }

@@ -100,7 +100,7 @@ fn of_tab(standings: Standings, tab: &'static str, is_filtered: bool, search: Rw
             network => no_places(vec![network]).into_any(),
         };
     }
-    let counted = t!(leaderboard_lines, here = places.len(), total);
+    let counted = t!(leaderboard_lines, here = text::count(places.len()), total = text::count(total));
     let names: Vec<String> = places.iter().map(|line| name_of(line).to_lowercase()).collect();
     let finds_none = move || search.with(|search| !names.iter().any(|name| name.contains(search)));
     let largest = largest(&places);
@@ -168,7 +168,9 @@ fn row(
 ) -> impl IntoView + use<> {
     let figure = line.figure;
     let (value, interval) = standing::with_interval(&figure, figure_text);
-    let completion = line.completion.map(|of| t!(leaderboard_of, part = of.finished, whole = of.announced));
+    let completion = line
+        .completion
+        .map(|of| t!(leaderboard_of, part = text::count(of.finished), whole = text::count(of.announced)));
     let completion = completion.unwrap_or_else(|| "–".to_owned());
     let outliers = (line.outlier_runs > 0).then(|| t!(leaderboard_apart, number = line.outlier_runs));
     let missing = voices_missing(figure.submitters, figure.days);

@@ -85,7 +85,7 @@ fn rank_of(rank: Rank) -> impl IntoView {
                 }
             });
             view! {
-                <p class="rank">{t!(result_rank, share = rank.percent(), devices = rank.devices)}</p>
+                <p class="rank">{t!(result_rank, share = rank.percent(), devices = text::count(rank.devices))}</p>
                 <ol class="neighbors">{neighbors.collect_view()}</ol>
             }
             .into_any()
@@ -194,6 +194,7 @@ fn training(workload: &WorkloadRecord) -> String {
     let Summary { steps, samples, measured_windows: windows, .. } = summary;
     let (batch, precision) = (settings.batch_size, settings.precision.name());
     let rate = words::language().number(&settings.learning_rate.to_string());
+    let [steps, batch, samples, windows] = [*steps, batch.into(), *samples, (*windows).into()].map(text::count);
     t!(result_training_of, workload, steps, batch, precision, rate, samples, windows)
 }
 
@@ -203,12 +204,13 @@ fn evidence(workload: &WorkloadRecord) -> Option<String> {
     let more = check.whole_batch.as_ref().map_or_else(String::new, |whole| {
         let allowed = format!("{:.0e}", whole.gradient_tolerance);
         let (batch, part, difference) = (whole.batch_size, whole.part_size, small(whole.gradient_difference));
-        t!(result_whole, batch, part, difference, allowed)
+        t!(result_whole, batch = text::count(batch), part = text::count(part), difference, allowed)
     });
     let (mark, batch) = (if check.passed { "✓" } else { "✗" }, check.batch_size);
     let (difference, allowed) = (small(check.largest_difference), format!("{:.0e}", check.tolerance));
     let (steps, weights) = (workload.first_losses.len(), workload.weight_samples.len());
     let workload = &workload.workload;
+    let (batch, steps, weights) = (text::count(batch), text::count(steps), text::count(weights));
     Some(t!(result_checked, mark, workload, batch, difference, allowed, more, steps, weights))
 }
 

@@ -245,8 +245,8 @@ fn run_row(row: RunRow, first: &'static [PlainText], own: bool, columns: &[RunCo
     let reported = reported.filter(|name| *name != device && !is_network);
     let network = text::workload_title(&row.workload);
     let name = if is_network { network.clone() } else { device };
-    let unusual =
-        (!row.standard).then(|| t!(leaderboard_unusual, precision = row.precision.name(), batch = row.batch_size));
+    let unusual = (!row.standard)
+        .then(|| t!(leaderboard_unusual, precision = row.precision.name(), batch = text::count(row.batch_size)));
     let notes = reported.into_iter().chain(unusual).reduce(|all, note| format!("{all}; {note}"));
     view! {
         <tr class:own=own data-run=row.run_id.clone() data-ranked=row.ranked.to_string()>

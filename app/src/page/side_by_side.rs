@@ -69,7 +69,8 @@ fn beside(found: Comparing, kind: StoredKind) -> impl IntoView {
 
 fn of_workload(of: ComparedWorkload, columns: usize) -> impl IntoView {
     let suite = of.suite.as_ref();
-    let suite = suite.map(|of| t!(network_suite_version, suite = text::suite_inside(&of.name), version = of.version));
+    let suite = suite
+        .map(|of| t!(network_suite_version, suite = text::suite_inside(&of.name), version = text::count(of.version)));
     let client = of.client_kind.map(|kind| text::client(kind).to_owned());
     let context = [suite, of.backend.clone(), client].into_iter().flatten().reduce(|all, of| format!("{all}; {of}"));
     let row = |title: &'static str, cell: fn(&ComparedFigure) -> Option<Remarked>| {
