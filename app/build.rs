@@ -59,11 +59,18 @@ fn of_message(message: &CatalogueMessage) -> String {
         return format!("/// {documentation}\npub const {name}: PlainText = PlainText({texts});\n");
     }
     let kind = |argument: &String| {
-        if counted == Some(argument) { "&'a u64" } else { "&'a dyn Argument" }
+        if counted == Some(argument) { "&'a u64" } else { "&'a str" }
     };
     let field = |argument| format!("    pub r#{argument}: {},\n", kind(argument));
     let fields: String = arguments.iter().map(field).collect();
-    let values: Vec<String> = arguments.iter().map(|argument| format!("self.r#{argument}")).collect();
+    let value = |argument: &String| {
+        if counted == Some(argument) {
+            format!("&language().grouped(*self.r#{argument})")
+        } else {
+            format!("self.r#{argument}")
+        }
+    };
+    let values: Vec<String> = arguments.iter().map(value).collect();
     let numbered = |text: &str| {
         arguments.iter().enumerate().fold(text.to_owned(), |text, (number, argument)| {
             text.replace(&format!("{{{argument}}}"), &format!("{{{number}}}"))

@@ -34,10 +34,8 @@ pub(crate) struct Text {
 /// # Errors
 /// The first problem, with its file and name.
 pub(crate) fn read(folder: &Path) -> Result<Vec<CatalogueMessage>, String> {
-    let mut languages = Vec::new();
-    for language in LANGUAGES {
-        languages.push(read_language(&folder.join(language), language)?);
-    }
+    let read = |language| read_language(&folder.join(language), language);
+    let languages = LANGUAGES.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let names: BTreeSet<&String> = languages.iter().flat_map(BTreeMap::keys).collect();
     names.into_iter().map(|name| join_languages(name, &languages)).collect()
 }

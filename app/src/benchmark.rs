@@ -197,7 +197,6 @@ impl Benchmark {
         Ok(())
     }
 
-    /// Sends a message to the worker, if there is one.
     fn send(self, message: &ToWorker) -> Option<()> {
         self.session.with_value(|session| session.as_ref().map(|session| session.worker.send(message)))
     }

@@ -8,7 +8,6 @@ use crate::text;
 
 /// Maximum number of selected candidates, in addition to the first result or device.
 pub const MAX_CHOSEN: usize = 3;
-/// Maximum number of candidates shown at once.
 const MAX_SHOWN: usize = 8;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

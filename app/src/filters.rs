@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use engine::KNOWN_BACKENDS;
-use results::api::{ListRuns, RankedClass, RunRow, RunSort, Tier};
+use results::api::{ListRuns, RankedClass, RunRow, RunSort, StandingsQuery, Tier};
 use results::{BROWSERS, ClientKind, Date, METRICS, Metric, Precision, SYSTEMS, UNKNOWN, Unit, VENDORS};
 
 use crate::text::{self, tier, workload_title};
@@ -74,16 +74,15 @@ impl Filters {
         SUITE.chosen(self)
     }
 
-    pub fn class(&self) -> RankedClass {
-        RankedClass::named(CLASS.chosen(self)).unwrap_or_default()
-    }
-
-    pub fn client(&self) -> Option<ClientKind> {
-        ClientKind::named(CLIENT.chosen(self))
-    }
-
-    pub fn precision(&self) -> Precision {
-        Precision::named(PRECISION.chosen(self)).unwrap_or_default()
+    /// Returns the query for places.
+    pub fn standings_query(&self) -> StandingsQuery {
+        StandingsQuery {
+            suite: self.suite().to_owned(),
+            precision: Precision::named(PRECISION.chosen(self)),
+            client: ClientKind::named(CLIENT.chosen(self)),
+            class: RankedClass::named(CLASS.chosen(self)),
+            ..StandingsQuery::default()
+        }
     }
 
     pub fn columns(&self) -> Vec<RunColumn> {
@@ -326,7 +325,7 @@ impl RunColumn {
                 "number",
                 text::metric_or_dash(metric, &row.summary).trim_end_matches(&text::rate_unit()).to_owned(),
             ),
-            Self::BatchSize => plain("number", text::count(row.batch_size.into())),
+            Self::BatchSize => plain("number", text::count(row.batch_size)),
             Self::Precision => plain("", row.precision.name().to_owned()),
             Self::Program => {
                 let below = Some(format!("{}, {}", row.operating_system, row.backend));
@@ -394,9 +393,13 @@ mod tests {
         assert_eq!(Filters::from_pairs(pairs), all());
         let (usual, all) = (Filters::default(), all());
         assert_eq!((usual.pairs(), Filters::from_pairs([("", ""); 0])), (Vec::new(), usual.clone()));
-        let chosen = |of: &Filters| (of.suite(), of.class(), of.client(), of.precision());
-        assert_eq!(chosen(&usual), ("quick", RankedClass::Gpu, None, Precision::F32));
-        assert_eq!(chosen(&all), ("complete", RankedClass::Processor, Some(ClientKind::Browser), Precision::F16));
+        let chosen = |of: &Filters| {
+            let StandingsQuery { suite, class, client, precision, .. } = of.standings_query();
+            (suite, class.unwrap(), client, precision.unwrap())
+        };
+        assert_eq!(chosen(&usual), ("quick".to_owned(), RankedClass::Gpu, None, Precision::F32));
+        let browser = Some(ClientKind::Browser);
+        assert_eq!(chosen(&all), ("complete".to_owned(), RankedClass::Processor, browser, Precision::F16));
         let set = |of: &Filters| [of.any_of_places(), of.any_of_runs()];
         assert_eq!((set(&usual), set(&all)), ([false; 2], [true; 2]));
         let one = Filters::from_pairs([("leaderboard-client", "native"), ("leaderboard-class", "gpu")]);

@@ -58,7 +58,6 @@ pub struct Forecast {
     current: usize,
     spent: Parts,
     last: Option<Parts>,
-    /// Current phase and its start time.
     pub phase: Option<(Phase, f64)>,
     /// Index of the network measured last, and its samples per second.
     measured: Option<(usize, f64)>,

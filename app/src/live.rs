@@ -162,7 +162,7 @@ impl Live {
         };
         let phase = phase(self.forecast.phase.map_or(Phase::LoadingData, |(phase, _)| phase), &workload.name);
         // The heading below already names the network.
-        t!(running_status, number = workload.index + 1, count = workload.count, phase)
+        t!(running_status, number = text::count(workload.index + 1), count = text::count(workload.count), phase)
     }
 }
 
@@ -176,7 +176,7 @@ fn phase(of: Phase, workload: &str) -> String {
         Phase::Testing => {
             let data = engine::workload(workload).and_then(|of| engine::data_set(of.data_set));
             let samples = data.map_or(0, |data| data.test.samples);
-            return t!(running_phase_testing, samples = text::count(samples.into()));
+            return t!(running_phase_testing, samples = text::count(samples));
         }
         Phase::Measuring | Phase::MeasuringPeak => t!(running_phase_measuring),
         Phase::Proving => t!(running_phase_proving),

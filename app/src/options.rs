@@ -307,7 +307,7 @@ impl RunOptions {
         Self { suite: Some(suite.name), workloads: Vec::new(), ..self }
     }
 
-    /// Adds or removes a network. Exactly the networks of a suite become that suite; the last one cannot be removed.
+    /// Adds or removes a network, but not the last one. Exactly the networks of a suite become that suite.
     pub fn with_network(self, name: &str, chosen: bool) -> Self {
         let before = self.networks();
         let is_in = |other: &str| if other == name { chosen } else { before.iter().any(|known| known == other) };
@@ -321,13 +321,6 @@ impl RunOptions {
             None if networks.is_empty() => self,
             None => Self { workloads: networks.into_iter().map(str::to_owned).collect(), ..self },
         }
-    }
-
-    /// True if exactly the networks of the suite are trained.
-    pub fn is_whole_suite(&self) -> bool {
-        let (suite, networks) = (self.suite().workloads, self.networks());
-        let same = suite.len() == networks.len() && suite.iter().all(|name| networks.iter().any(|other| other == name));
-        same && self.left_out().is_empty()
     }
 
     fn length_once(&mut self, length: Length) -> Result<(), String> {
@@ -395,7 +388,10 @@ impl RunOptions {
     pub fn consequence(&self) -> Option<String> {
         let mut reasons = Self { precision: None, ..self.clone() }.departures();
         reasons.extend((!self.backend.is_provable()).then(|| self.backend.title().to_owned()));
-        reasons.extend((!self.is_whole_suite()).then(|| t!(settings_no_whole_suite).to_owned()));
+        let (suite, networks) = (self.suite().workloads, self.networks());
+        let same = suite.len() == networks.len() && suite.iter().all(|name| networks.iter().any(|other| other == name));
+        let is_part = !same || !self.left_out().is_empty();
+        reasons.extend(is_part.then(|| t!(settings_no_whole_suite).to_owned()));
         (!reasons.is_empty()).then(|| t!(settings_consequence, reasons = reasons.join(", ")))
     }
 
@@ -416,15 +412,6 @@ impl RunOptions {
         let pairs = self.pairs().into_iter().filter(|(name, _)| !elsewhere.contains(name));
         let backend = [("backend", self.backend.name().to_owned())].into_iter();
         backend.chain(pairs).map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
-    }
-
-    /// GPU memory of the largest network and its data, estimated from its layers; `None` for the processor.
-    pub fn memory_bytes(&self) -> Option<u64> {
-        let of = |name: &String| {
-            let workload = engine::workload(name)?;
-            workload.bytes_of_layers(self.batch_size.unwrap_or(workload.batch_size)).ok()
-        };
-        self.networks().iter().filter_map(of).max().filter(|_| self.backend.uses_webgpu())
     }
 
     /// Cost of a run: its last duration here, or else the maximum without checks and tests; new downloads; and memory.
@@ -450,8 +437,16 @@ impl RunOptions {
         fetched.extend(self.backend.maker().fetched().and_then(of));
         let what = fetched.join(" + ");
         let cost = if what.is_empty() { format!("{time}.") } else { t!(settings_fetch, time, what) };
-        let memory = self.memory_bytes().map(|bytes| t!(settings_memory, size = text::rounded_size(bytes)));
-        memory.map_or(cost.clone(), |memory| format!("{cost} {memory}"))
+        // GPU memory of the largest network and its data, estimated from its layers.
+        let bytes = |name: &String| {
+            let workload = engine::workload(name)?;
+            workload.bytes_of_layers(self.batch_size.unwrap_or(workload.batch_size)).ok()
+        };
+        let largest = networks.iter().filter_map(bytes).max().filter(|_| self.backend.uses_webgpu());
+        let Some(megabytes) = largest.map(|bytes| bytes as f64 / 1e6) else { return cost };
+        let step = if megabytes < 100.0 { 10.0 } else { 100.0 };
+        let size = text::number((megabytes / step).ceil() * step, 0) + " MB";
+        format!("{cost} {}", t!(settings_memory, size))
     }
 }
 

@@ -36,7 +36,13 @@ fn results_of(workload: &str, batch_size: u32) -> impl Iterator<Item = &'static 
 /// Describes published results at the same batch size, fastest first; empty if the run has no time per epoch.
 pub fn sentences(record: &WorkloadRecord) -> Vec<String> {
     let Some(own) = epoch_seconds(record) else { return Vec::new() };
-    results_of(&record.workload, record.settings.batch_size).map(|of| of.describe_time(own)).collect()
+    let describe = |of: &PublishedTime| {
+        let PublishedTime { device, framework, citation, seconds_per_epoch, .. } = of;
+        let ratio = seconds_per_epoch / own;
+        let times = text::number(ratio, if ratio >= 10.0 { 0 } else { 2 });
+        t!(result_published_time, device, framework, seconds = text::seconds(*seconds_per_epoch), times, citation)
+    };
+    results_of(&record.workload, record.settings.batch_size).map(describe).collect()
 }
 
 /// Describes the closest faster and the closest slower published result, for the first network of a run that has any.
@@ -72,14 +78,6 @@ impl PublishedTime {
         let times = text::number(ratio, if ratio >= 10.0 { 0 } else { 1 });
         t!(result_published_times, workload = title, times, device, framework, citation)
     }
-
-    fn describe_time(&self, own_seconds: f64) -> String {
-        let ratio = self.seconds_per_epoch / own_seconds;
-        let Self { device, framework, citation, .. } = self;
-        let seconds = text::seconds(self.seconds_per_epoch);
-        let times = text::number(ratio, if ratio >= 10.0 { 0 } else { 2 });
-        t!(result_published_time, device, framework, seconds, times, citation)
-    }
 }
 
 /// Published accuracy of a network trained with its own recipe.
@@ -89,7 +87,6 @@ pub struct PublishedLearning {
     batch_size: u32,
     learning_rate: f64,
     pub epochs: f64,
-    /// Final accuracy on the test set.
     pub accuracy: Option<f64>,
     /// Accuracy on the training set after each epoch.
     pub curve: Option<Vec<f64>>,

@@ -153,18 +153,12 @@ pub fn remark(outcome: &RowOutcome) -> Option<String> {
         RowOutcome::Completed => None,
         RowOutcome::Cancelled => Some(text::capitalised(t!(outcome_cancelled))),
         RowOutcome::Refused { reason } => Some(reason.clone()),
-        RowOutcome::Diverged { step, .. } => Some(text::capitalised(&t!(outcome_diverged, step = *step))),
+        RowOutcome::Diverged { step, .. } => Some(text::capitalised(&t!(outcome_diverged, step = text::count(*step)))),
         RowOutcome::Incorrect { disagreement, .. } => {
             let outcome = text::capitalised(t!(outcome_incorrect));
             Some(disagreement.as_ref().map_or_else(|| outcome.clone(), |found| format!("{outcome} ({found})")))
         }
     }
-}
-
-/// Marks the reasons of a shared comparison as English.
-pub fn quoted(refused: &[Refused]) -> Vec<Refused> {
-    let quoted = |of: &Refused| Refused { reason: t!(comparison_untrained, reason = of.reason), ..of.clone() };
-    refused.iter().map(quoted).collect()
 }
 
 /// Curve over training seconds, with its name.

@@ -19,14 +19,14 @@ pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
         return Some(t!(standing_only).to_owned());
     }
     let share = percent(standing.among_all?);
-    let mut sentence = t!(standing_faster, share, runs = all);
+    let mut sentence = t!(standing_faster, share, runs = text::count(all));
     // Skip a subset that equals all runs, or that only has this run.
     let has_others = |runs: u64| runs < all && !(runs == 1 && counts);
     if let Some(share) = standing.of_device.filter(|_| has_others(device)) {
-        sentence.push_str(&t!(standing_than_on_device, share = percent(share), runs = device));
+        sentence.push_str(&t!(standing_than_on_device, share = percent(share), runs = text::count(device)));
     }
     if let Some(share) = standing.of_vendor.filter(|_| has_others(vendor) && vendor > device) {
-        sentence.push_str(&t!(standing_than_of_vendor, share = percent(share), runs = vendor));
+        sentence.push_str(&t!(standing_than_of_vendor, share = percent(share), runs = text::count(vendor)));
     }
     sentence.push('.');
     Some(sentence)
@@ -67,13 +67,6 @@ impl Rank {
         let (above, below) = (best[..faster].last().map(neighbor), best.get(faster).map(neighbor));
         let neighbors = [above, Some((None, score)), below].into_iter().flatten().collect();
         Some(Self::Among { rank, neighbors })
-    }
-
-    pub fn share(&self) -> Option<f64> {
-        match self {
-            Self::Among { rank, .. } => Some(rank.slower as f64 / rank.devices as f64),
-            Self::Published(_) => None,
-        }
     }
 }
 
@@ -158,7 +151,7 @@ pub fn browser_tax(tax: &BrowserTaxOfDevice) -> String {
 
 pub fn tax_submitters(tax: &BrowserTaxOfDevice) -> String {
     let programs = t!(common_submitters, number = tax.native_submitters);
-    t!(standing_tax_submitters, programs, browsers = tax.browser_submitters)
+    t!(standing_tax_submitters, programs, browsers = text::count(tax.browser_submitters))
 }
 
 /// Heading of a column of scores, the same in all languages.

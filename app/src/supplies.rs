@@ -1,12 +1,9 @@
 //! Availability of what runs need from the server: training worker, worker with Burn, other frameworks, and data sets.
 //!
-//! The plain worker is part of every page. The state in the page's burn.json is `building` or `missing` with a note, or
-//! `ready` with folder and sizes. The page reads the file on load and, while Burn is being built, every few seconds
-//! except during a run, so that Burn becomes selectable without a reload. frameworks.json has the same for the bundles
-//! of TensorFlow.js and jax-js, one per backend (`app/hooks/src/frameworks.rs`). A bundle is downloaded when it is
-//! needed; its loader reports progress, size and time. A browser cannot block on shader compilation, so Burn continues
-//! without kernels that the browser rejects: they are logged to the console, and the comparison with the reference
-//! fails the run.
+//! The plain worker is part of every page. burn.json has the state of the worker with Burn, which the page reads again
+//! while it is being built, except during a run; frameworks.json has that of TensorFlow.js and jax-js (`app/hooks`). A
+//! bundle is downloaded when it is needed. A browser cannot block on shader compilation, so Burn continues without
+//! kernels that the browser rejects: they are logged to the console, and the comparison with the reference fails.
 
 use engine::SuiteDefinition;
 use results::api::{DataSetList, ServedDataSet};
@@ -198,15 +195,15 @@ impl Supplies {
         let lacking: Vec<&ServedDataSet> = suite.workloads.iter().filter_map(|name| self.missing_for(name)).collect();
         let missing = self.missing_data.iter().filter(|data| lacking.contains(data));
         let data = missing.map(|of| text::data_set_title(&of.name)).reduce(|all, title| format!("{all}, {title}"))?;
-        Some(t!(supplies_lacking, few = lacking.len(), all = suite.workloads.len(), data))
+        Some(t!(supplies_lacking, few = text::count(lacking.len()), all = text::count(suite.workloads.len()), data))
     }
 }
 
 /// Describes a missing data set: the reason, and what cannot be trained without it.
 pub fn describe_missing(data: &ServedDataSet) -> String {
     let needed = engine::WORKLOADS.iter().filter(|make| make().data_set == data.name).count();
-    let (reason, all) = (data.missing.as_deref().unwrap_or_default(), engine::WORKLOADS.len());
-    t!(supplies_missing, data = text::data_set_title(&data.name), reason, needed, all)
+    let (reason, all) = (data.missing.as_deref().unwrap_or_default(), text::count(engine::WORKLOADS.len()));
+    t!(supplies_missing, data = text::data_set_title(&data.name), reason, needed = text::count(needed), all)
 }
 
 #[cfg(test)]

@@ -16,14 +16,11 @@ pub fn capitalised(text: &str) -> String {
 }
 
 pub fn data_set_title(name: &str) -> String {
-    match name {
-        "mnist" => "MNIST".to_owned(),
-        "cifar10" => "CIFAR-10".to_owned(),
-        other => other.to_owned(),
-    }
+    let known = [("mnist", "MNIST"), ("cifar10", "CIFAR-10")].into_iter().find(|(known, _)| *known == name);
+    known.map_or(name, |(_, title)| title).to_owned()
 }
 
-/// Name of a device as claimed by its owner, or else reported. A software adapter is no GPU, so it has no claim.
+/// Name of a device as claimed by its owner, or else reported. Software adapters, which are no GPUs, have no claim.
 pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
     let name = match claimed.map(str::trim).filter(|name| !name.is_empty() && !adapter.software) {
         Some(name) => name.to_owned(),
@@ -31,7 +28,7 @@ pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
         None if ["", UNNAMED_ADAPTER, &format!("{} {}", adapter.vendor, adapter.architecture)]
             .contains(&adapter.name.as_str()) =>
         {
-            gpu_name(&adapter.vendor, &adapter.architecture, "", adapter.software)
+            gpu_name(&adapter.vendor, &adapter.architecture, adapter.software)
         }
         None => adapter.name.clone(),
     };
@@ -39,7 +36,7 @@ pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
 }
 
 /// Appends the mode of a device to its name, if it is WebGPU's compatibility mode.
-pub fn with_mode(name: String, compatibility: bool) -> String {
+fn with_mode(name: String, compatibility: bool) -> String {
     if compatibility { format!("{name}, {}", t!(device_compatibility)) } else { name }
 }
 
@@ -57,11 +54,8 @@ pub fn named_device(name: &str) -> String {
 }
 
 /// Name of a GPU, or of a software adapter, from the words of WebGPU: `NVIDIA, ampere`. Firefox has none of them.
-pub fn gpu_name(vendor: &str, architecture: &str, description: &str, software: bool) -> String {
+fn gpu_name(vendor: &str, architecture: &str, software: bool) -> String {
     const OTHERS: [&str; 3] = ["Google", "Mesa", "Microsoft"];
-    if !description.is_empty() {
-        return description.to_owned();
-    }
     if let Some(program) = program_of_architecture(architecture) {
         return program.to_owned();
     }
@@ -136,16 +130,9 @@ pub fn megabytes(bytes: u64) -> String {
     number(bytes as f64 / 1e6, 1) + " MB"
 }
 
-/// Formats an approximate size, such as `60 MB`.
-pub fn rounded_size(bytes: u64) -> String {
-    let megabytes = bytes as f64 / 1e6;
-    let step = if megabytes < 100.0 { 10.0 } else { 100.0 };
-    number((megabytes / step).ceil() * step, 0) + " MB"
-}
-
 /// Formats a count in groups of three digits, such as `60,000` or `60.000`.
-pub fn count(number: u64) -> String {
-    language().grouped(number)
+pub fn count(number: impl TryInto<u64>) -> String {
+    language().grouped(number.try_into().unwrap_or(u64::MAX))
 }
 
 /// Formats the number of results in a list. Counting has a limit.
@@ -254,12 +241,13 @@ mod tests {
 
     #[test]
     fn describes_masked_gpu_as_far_as_known() {
-        assert_eq!(gpu_name("nvidia", "ampere", "", false), "NVIDIA, ampere");
-        assert_eq!(gpu_name("apple", "", "", false), "Apple GPU");
-        assert_eq!(gpu_name("google", "swiftshader", "", true), "SwiftShader");
-        assert_eq!(gpu_name("nvidia", "ampere", "NVIDIA GeForce RTX 3080", false), "NVIDIA GeForce RTX 3080");
-        assert_eq!(gpu_name("", "", "", false), "A GPU that its browser hides");
-        assert_eq!(gpu_name("", "", "", true), "A software adapter");
+        assert_eq!(gpu_name("nvidia", "ampere", false), "NVIDIA, ampere");
+        assert_eq!(gpu_name("apple", "", false), "Apple GPU");
+        assert_eq!(gpu_name("google", "swiftshader", true), "SwiftShader");
+        let described = Adapter { name: "NVIDIA GeForce RTX 3080".to_owned(), ..Adapter::default() };
+        assert_eq!(device_name(&described, None), "NVIDIA GeForce RTX 3080");
+        assert_eq!(gpu_name("", "", false), "A GPU that its browser hides");
+        assert_eq!(gpu_name("", "", true), "A software adapter");
         let unnamed = Adapter { name: UNNAMED_ADAPTER.to_owned(), software: true, ..Adapter::default() };
         assert_eq!(device_name(&unnamed, Some("RTX 4070")), "A software adapter");
         let old = Adapter { vendor: "arm".to_owned(), compatibility: true, ..Adapter::default() };

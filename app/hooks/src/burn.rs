@@ -14,13 +14,14 @@ use anyhow::{Context, Result, bail};
 use crate::bindgen::{BindgenTarget, generate};
 use crate::bundle::{self, StateFile};
 
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "Cargo.toml",
     "Cargo.lock",
     "rust-toolchain.toml",
     ".cargo/config.toml",
     "app/worker",
     "engine",
+    "native-runner/build.rs",
     "results",
     "shaders",
 ];

@@ -93,7 +93,12 @@ fn render(library: &Library<'_>, document: &SourceDocument, wrong: &mut Vec<Stri
         Event::Html(text) | Event::InlineHtml(text) => Some(Event::Text(text)),
         Event::Start(Tag::HtmlBlock) => raw("<p>".to_owned()),
         Event::End(TagEnd::HtmlBlock) => raw("</p>\n".to_owned()),
-        Event::Start(Tag::Heading { .. }) => raw(begin_heading(headings.next()?)),
+        Event::Start(Tag::Heading { level, .. }) => {
+            let id = &headings.next()?.id;
+            let is_title = level == HeadingLevel::H1;
+            let link = if is_title { String::new() } else { format!("<a class=\"self\" href=\"#{id}\">") };
+            raw(format!("<{level} id=\"{id}\">{link}"))
+        }
         Event::End(TagEnd::Heading(HeadingLevel::H1)) => raw(format!("</h1>\n{}", contents(&document.headings))),
         Event::End(TagEnd::Heading(level)) => raw(format!("</a></{level}>\n")),
         Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
@@ -119,11 +124,6 @@ fn render(library: &Library<'_>, document: &SourceDocument, wrong: &mut Vec<Stri
     let mut text = String::new();
     html::push_html(&mut text, events);
     with_scrolling_tables(text)
-}
-
-fn begin_heading(Heading { level, id, .. }: &Heading) -> String {
-    let link = if *level == HeadingLevel::H1 { String::new() } else { format!("<a class=\"self\" href=\"#{id}\">") };
-    format!("<{level} id=\"{id}\">{link}")
 }
 
 /// Returns the table of contents, if the document has enough sections.
@@ -205,10 +205,14 @@ fn target(library: &Library<'_>, document: &SourceDocument, link: &str) -> Resul
     let (path, id) = link.split_once('#').map_or((link, None), |(path, id)| (path, Some(id)));
     let folder = document.file.parent().unwrap_or(Path::new(""));
     let (above, path) = relative_to_top(&folder.join(path));
+    let in_repository = |place: &str| {
+        let path = path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
+        Some(format!("{}/{place}{path}", library.repository?.trim_end_matches('/')))
+    };
     match above {
         0 => {}
         // The URLs of files are REPOSITORY/blob/BRANCH/FILE, so `../../releases` in the root folder is a page of the host.
-        2 => return Ok(resolve_in_repository(library, &with_slashes(&path))),
+        2 => return Ok(in_repository("")),
         _ => return Err("it leads out of the repository".to_owned()),
     }
     if let Some(other) = library.documents.iter().find(|document| document.file == path) {
@@ -220,17 +224,12 @@ fn target(library: &Library<'_>, document: &SourceDocument, link: &str) -> Resul
     if !there.exists() {
         return Err(format!("there is no {}", path.display()));
     }
-    let kind = if there.is_dir() { "tree" } else { "blob" };
-    Ok(resolve_in_repository(library, &format!("{kind}/HEAD/{}", with_slashes(&path))))
+    Ok(in_repository(if there.is_dir() { "tree/HEAD/" } else { "blob/HEAD/" }))
 }
 
 fn check_anchor(document: &SourceDocument, id: &str) -> Result<(), String> {
     let found = document.headings.iter().find(|heading| heading.id == id).map(|_| ());
     found.ok_or_else(|| format!("{} has no heading #{id}", document.file.display()))
-}
-
-fn resolve_in_repository(library: &Library<'_>, place: &str) -> Option<String> {
-    Some(format!("{}/{place}", library.repository?.trim_end_matches('/')))
 }
 
 /// Returns how many folders above the root a path starts, and the path without `.` and `..`.
@@ -244,11 +243,6 @@ fn relative_to_top(path: &Path) -> (usize, PathBuf) {
         }
     }
     (above, inside)
-}
-
-/// Formats the path with slashes on every system.
-fn with_slashes(path: &Path) -> String {
-    path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
 #[cfg(test)]

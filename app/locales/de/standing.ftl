@@ -16,5 +16,7 @@ standing_nobody = Es gibt noch keinen belegten Lauf mit gleicher Suite, gleichem
 standing_rates = Durchsatz aller belegten Läufe
 standing_bins = nach Beispielen pro Sekunde, in Schritten von fünf Prozent
 standing_this_run = dieser Lauf
-standing_described = { $runs } zwischen { $low } und { $high } Beispielen pro Sekunde. Die größte Gruppe
-    ({ $fullest }) liegt zwischen { $from } und { $to } Beispielen pro Sekunde. Dieser Lauf: { $own }.
+standing_described = { $runs } zwischen { $low } und { $high } Beispielen pro Sekunde. Die größte Gruppe ({ $fullest ->
+    [one] ein Lauf
+   *[other] { $fullest }
+ }) liegt zwischen { $from } und { $to } Beispielen pro Sekunde. Dieser Lauf: { $own }.

@@ -14,5 +14,7 @@ standing_nobody = There is no proven run yet with the same suite, network, backe
 standing_rates = Rates of all proven runs
 standing_bins = by samples per second, in bins of five percent
 standing_this_run = this run
-standing_described = { $runs } between { $low } and { $high } samples per second. The largest group ({ $fullest }) is
-    between { $from } and { $to } samples per second. This run: { $own }.
+standing_described = { $runs } between { $low } and { $high } samples per second. The largest group ({ $fullest ->
+    [one] one run
+   *[other] { $fullest }
+ }) is between { $from } and { $to } samples per second. This run: { $own }.

@@ -109,7 +109,7 @@ fn remark(state: StartState, backend: PageBackend, obstacle: Memo<Option<String>
     let trains = Memo::new(move |_| {
         let options = state.options.get().ok()?.with_backend(backend);
         let (all, left_out) = (options.networks().len(), options.left_out().len());
-        (left_out > 0).then(|| t!(backend_trains_some, some = all - left_out, all))
+        (left_out > 0).then(|| t!(backend_trains_some, some = text::count(all - left_out), all = text::count(all)))
     });
     move || {
         let fetched = || size.get().map(|bytes| t!(backend_to_fetch, size = text::megabytes(bytes)));

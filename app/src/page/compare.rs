@@ -2,7 +2,6 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use results::api::{AcceptedComparison, SharedComparison, StoredComparison};
 use results::comparison::{self, Comparison, Refused, Row};
 use results::{Departure, RunRecord};
@@ -12,7 +11,7 @@ use super::choices::{contender_choices, left_out, options, wrong_address};
 use super::comparing::{ComparisonTask, USUAL_LENGTH};
 use super::language::kept;
 use super::parts::{
-    Sending, answered, explain, focus, go, list_items, load_kept, notice, save, send, small_button, table,
+    Sending, answered, explain, focus, go, list_items, load_kept, notice, save, send, set_later, small_button, table,
 };
 use super::places::bar;
 use super::running::running;
@@ -71,8 +70,8 @@ fn device(gpu: &BrowserGpu) -> String {
     match gpu {
         BrowserGpu::Asking => t!(compare_asking).to_owned(),
         BrowserGpu::Missing(obstacle) => t!(compare_no_gpu, why = obstacle.sentence()),
-        BrowserGpu::Found(gpu) if gpu.software => t!(compare_gpu_software, name = gpu.name()),
-        BrowserGpu::Found(gpu) => format!("GPU: {}", gpu.name()),
+        BrowserGpu::Found(gpu) if gpu.software => t!(compare_gpu_software, name = text::device_name(gpu, None)),
+        BrowserGpu::Found(gpu) => format!("GPU: {}", text::device_name(gpu, None)),
     }
 }
 
@@ -96,7 +95,7 @@ fn controls(state: StartState) -> impl IntoView {
         let length = state.option(|options| options.length).unwrap_or(USUAL_LENGTH);
         let length = words::remarks::departure(&Departure::Length { length });
         let seeds = t!(common_seeds, number = u64::from(state.option(|options| options.seeds).unwrap_or(1)));
-        t!(compare_note, contenders = state.contenders().len(), length, seeds)
+        t!(compare_note, contenders = text::count(state.contenders().len()), length, seeds)
     };
     let compare = move || {
         if let Ok(options) = state.options.get_untracked() {
@@ -126,7 +125,6 @@ fn controls(state: StartState) -> impl IntoView {
     }
 }
 
-/// Results, shown once the first backend has finished or failed.
 pub(super) fn results(state: StartState) -> impl IntoView {
     let task = state.comparing.task;
     let is_done = Memo::new(move |_| state.comparing.present().is_none());
@@ -249,11 +247,11 @@ fn takeaway(task: RwSignal<ComparisonTask>) -> impl IntoView {
     let gathered = move || words::in_english(|| task.with_untracked(ComparisonResults::of));
     let copy_link = move || {
         let whole = format!("{}{}", platform::origin(), task.with_untracked(ComparisonTask::address));
-        spawn_local(async move {
-            said.set(match platform::copy(&whole).await {
+        set_later(said, async move {
+            match platform::copy(&whole).await {
                 Ok(()) => t!(common_copied).to_owned(),
                 Err(reason) => format!("{} {whole}", t!(common_not_saved, reason)),
-            });
+            }
         });
     };
     view! {
@@ -323,7 +321,6 @@ fn shared(accepted: AcceptedComparison) -> impl IntoView {
     }
 }
 
-/// Page of a shared comparison, with the tables its author saw.
 pub(super) fn comparison_page(id: String) -> impl IntoView {
     platform::set_title(t!(comparison_title));
     let deletion = platform::kept::<String>(&platform::secret_of(&id));
@@ -346,7 +343,9 @@ fn stored_comparison(stored: StoredComparison, deletion: Option<String>) -> impl
     let workloads = records.iter().flat_map(|record| &record.workloads);
     let networks = distinct(workloads.map(|of| of.workload.clone()));
     let said = RwSignal::new(String::new());
-    let shown = ComparisonResults::new(&networks, records.clone(), side_by_side::quoted(&refused));
+    // The reasons are in English.
+    let quoted = |of: &Refused| Refused { reason: t!(comparison_untrained, reason = of.reason), ..of.clone() };
+    let shown = ComparisonResults::new(&networks, records.clone(), refused.iter().map(quoted).collect());
     let tables = of_networks(&shown, true);
     let explanation = explanation(&distinct(records.iter().map(|record| record.requested.seed)));
     let gathered = move || ComparisonResults::new(&networks, records.clone(), refused.clone());

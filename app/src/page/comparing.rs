@@ -14,8 +14,8 @@ use crate::options::RunOptions;
 use crate::platform;
 use crate::route::COMPARE;
 use crate::supplies::Arrival;
-use crate::t;
 use crate::words::Said;
+use crate::{t, text};
 
 /// Default length of training: one epoch, the same work for all.
 pub(super) const USUAL_LENGTH: Length = Length::Epochs(NonZero::<u32>::MIN);
@@ -74,7 +74,8 @@ impl ComparisonTask {
     /// Text of the status region, during and after a comparison.
     pub(super) fn status(&self, of_the_run: &str) -> String {
         if let Some(backend) = self.present() {
-            let turn = t!(leaderboard_of, part = self.schedule.number(), whole = self.schedule.count());
+            let (part, whole) = (text::count(self.schedule.number()), text::count(self.schedule.count()));
+            let turn = t!(leaderboard_of, part, whole);
             return format!("{} ({turn}): {of_the_run}", backend.title());
         }
         if self.is_empty() { String::new() } else { t!(compare_below).to_owned() }
@@ -129,10 +130,11 @@ impl ComparisonRun {
 
     /// Starts the current turn, or records why its backend cannot train and moves on to the next one.
     fn begin_turn(self) {
-        let task = self.task.get_untracked();
-        let Some(turn) = task.schedule.present() else { return };
-        let (backend, seed) = (task.contenders[turn.contender], task.seeds[turn.seed]);
-        let options = task.options.with_backend(backend);
+        let turn = self.task.with_untracked(|task| {
+            let turn = task.schedule.present()?;
+            Some((task.options.clone().with_backend(task.contenders[turn.contender]), task.seeds[turn.seed]))
+        });
+        let Some((options, seed)) = turn else { return };
         let obstacle = || self.benchmark.supplies.with_untracked(|supplies| options.obstacle(supplies));
         if obstacle().is_some() {
             self.task.update(|task| task.refuse(Said::new(|| obstacle().unwrap_or_default())));

@@ -72,7 +72,7 @@ fn sheet(device: DeviceSummary, key: String) -> impl IntoView {
 fn tax_list(taxes: &[BrowserTaxOfDevice]) -> impl IntoView + use<> {
     let lines = taxes.iter().map(|tax| {
         let suite = text::suite_title(&tax.suite.name);
-        let suite = t!(network_suite_version, suite, version = tax.suite.version);
+        let suite = t!(network_suite_version, suite, version = text::count(tax.suite.version));
         let (precision, submitters) = (tax.precision.name(), standing::tax_submitters(tax));
         let category = format!("{suite}; {}, {precision}; {submitters}", tax.backend);
         let sentence = format!("{}: {}.", text::workload_title(&tax.workload), standing::browser_tax(tax));
@@ -119,11 +119,12 @@ fn device_figures(figures: Vec<CategoryFigure>, without_place: String) -> impl I
 fn figures_table(figures: Vec<CategoryFigure>, label: &'static str, figure: &'static str) -> impl IntoView {
     let bodies = figures.chunk_by(|a, b| a.suite == b.suite).map(|lines| {
         let suite = &lines[0].suite;
+        let (suite, version) = (text::suite_title(&suite.name), text::count(suite.version));
         view! {
             <tbody>
                 <tr class="group">
                     <th scope="rowgroup" colspan=COLUMNS>
-                        {t!(network_suite_version, suite = text::suite_title(&suite.name), version = suite.version)}
+                        {t!(network_suite_version, suite, version)}
                     </th>
                 </tr>
                 {lines.iter().cloned().map(row).collect_view()}
@@ -148,7 +149,7 @@ fn row(line: CategoryFigure) -> impl IntoView {
         None => (t!(common_all_networks).to_owned(), standing::with_interval(&line.figure, text::score)),
     };
     let place = match voices_missing(line.figure.submitters, line.figure.days) {
-        0 => t!(leaderboard_of, part = line.place, whole = line.of),
+        0 => t!(leaderboard_of, part = text::count(line.place), whole = text::count(line.of)),
         missing => t!(leaderboard_voices_missing, number = missing),
     };
     let best = best_run(&title, &line.backend, line.client_kind, &line.best_run_id);
@@ -172,7 +173,11 @@ fn row(line: CategoryFigure) -> impl IntoView {
 fn history_table(history: DeviceHistory) -> impl IntoView {
     let DeviceHistory { category, results, engine_versions, drivers, months, .. } = history;
     category.map(|category| {
-        let what = category_text(&category);
+        let HistoryCategory { suite, workload, backend, precision, client_kind } = category;
+        let suite =
+            t!(network_suite_version, suite = text::suite_inside(&suite.name), version = text::count(suite.version));
+        let (workload, client) = (text::workload_title(&workload), text::client(client_kind));
+        let what = format!("{workload}, {suite}; {backend}, {}, {client}", precision.name());
         let results = t!(common_proven_results, number = results);
         let what = t!(device_history_of, what, results);
         let heads = view! {
@@ -193,14 +198,6 @@ fn history_table(history: DeviceHistory) -> impl IntoView {
             {table("leaderboard narrow", t!(device_history), heads, bodies)}
         }
     })
-}
-
-fn category_text(category: &HistoryCategory) -> String {
-    let HistoryCategory { suite, workload, backend, precision, client_kind } = category;
-    let name = text::suite_inside(&suite.name);
-    let suite = t!(network_suite_version, suite = name, version = suite.version);
-    let (workload, client) = (text::workload_title(workload), text::client(*client_kind));
-    format!("{workload}, {suite}; {backend}, {}, {client}", precision.name())
 }
 
 fn group(title: String, lines: Vec<HistoryLine>) -> impl IntoView {

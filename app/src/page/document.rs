@@ -2,10 +2,9 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
 use super::language::kept;
-use super::parts::{answered, refusal};
+use super::parts::{answered, refusal, set_later};
 use crate::documents::{self, AT_THE_END, document};
 use crate::platform::{self, RequestError};
 use crate::route::{DOCUMENTS, FILE};
@@ -13,11 +12,15 @@ use crate::t;
 use crate::words::{self, PageLanguage};
 
 pub(super) fn document_page(name: String) -> impl IntoView {
-    let Some(document) = document(&name) else { return no_document().into_any() };
+    let Some(document) = document(&name) else {
+        platform::set_title(t!(documents_unknown));
+        let link = view! { <p><a class="button quiet" href=DOCUMENTS>{t!(documents_title)}</a></p> };
+        return view! { <section class="sheet narrow"><h1>{t!(documents_unknown)}</h1>{link}</section> }.into_any();
+    };
     platform::set_title(document.title.text());
     let loaded = kept("document", || {
         let loaded = RwSignal::new(None::<Result<String, RequestError>>);
-        spawn_local(async move { loaded.set(Some(platform::html_of(document).await)) });
+        set_later(loaded, async move { Some(platform::html_of(document).await) });
         loaded
     });
     let in_english =
@@ -47,16 +50,6 @@ fn article(html: String) -> impl IntoView {
         }
     });
     view! { <article class="document" lang="en" node_ref=article inner_html=html></article> }
-}
-
-fn no_document() -> impl IntoView {
-    platform::set_title(t!(documents_unknown));
-    view! {
-        <section class="sheet narrow">
-            <h1>{t!(documents_unknown)}</h1>
-            <p><a class="button quiet" href=DOCUMENTS>{t!(documents_title)}</a></p>
-        </section>
-    }
 }
 
 pub(super) fn documents_page() -> impl IntoView {

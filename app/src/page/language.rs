@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use crate::platform::{self, Stance};
+use crate::platform;
 use crate::t;
 use crate::words::{self, PageLanguage};
 
@@ -29,7 +29,6 @@ pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + S
     }
 }
 
-/// Language selector. The default is the browser's language.
 pub(super) fn language_choice() -> impl IntoView {
     let spoken: RwSignal<PageLanguage> = expect_context();
     let option = |language: PageLanguage| {
@@ -38,11 +37,11 @@ pub(super) fn language_choice() -> impl IntoView {
     };
     let choose = move |event| {
         if let Some(language) = PageLanguage::of_code(&event_target_value(&event)) {
-            let stance = Stance::of_page();
+            let restore = platform::remember_view();
             platform::keep_language(language);
             spoken.set(language);
             // After the new views are mounted.
-            set_timeout(move || stance.take(ID), Duration::ZERO);
+            set_timeout(move || restore(ID), Duration::ZERO);
         }
     };
     view! {

@@ -53,14 +53,10 @@ const FORMATS: [(ExportFormat, &str); 3] =
 fn exports(chosen: RwSignal<Filters>) -> impl IntoView {
     let query = Memo::new(move |_| {
         chosen.with(|chosen| {
-            let of_places = |network: Option<&str>| ListRuns {
-                workload: network.map(str::to_owned),
-                suite: Some(chosen.suite().to_owned()),
-                precision: Some(chosen.precision()),
-                client: chosen.client(),
-                class: Some(chosen.class()),
-                ranked: true,
-                ..ListRuns::default()
+            let of_places = |network: Option<&str>| {
+                let StandingsQuery { suite, precision, client, class, .. } = chosen.standings_query();
+                let (workload, suite) = (network.map(str::to_owned), Some(suite));
+                ListRuns { workload, suite, precision, client, class, ranked: true, ..ListRuns::default() }
             };
             match chosen.tab() {
                 RUNS => chosen.run_query(),

@@ -61,7 +61,11 @@ fn whole_page() -> impl IntoView {
         Route::Documents => document::documents_page().into_any(),
         Route::Document(name) => document::document_page(name).into_any(),
         Route::Delete(kind, id) => delete::delete_page(id, kind).into_any(),
-        Route::Unknown => unknown(),
+        Route::Unknown => {
+            platform::set_title(t!(common_nothing_here));
+            let why = t!(common_nothing_here_why).to_owned();
+            parts::notice(t!(common_nothing_here), why, "/", t!(common_to_start))
+        }
     };
     view! {
         <a class="skip" href="#main">{t!(common_skip)}</a>
@@ -94,7 +98,6 @@ fn whole_page() -> impl IntoView {
     }
 }
 
-/// Color scheme selector. The default is the system's.
 fn theme_choice() -> impl IntoView {
     let choose = |theme| {
         platform::keep(platform::THEME_KEY, &theme);
@@ -102,10 +105,4 @@ fn theme_choice() -> impl IntoView {
     };
     let titles = platform::THEMES.map(|(name, title)| (name, title.text().to_owned())).to_vec();
     view! { <div id="theme">{parts::select(t!(common_colours), titles, platform::theme(), choose)}</div> }
-}
-
-fn unknown() -> AnyView {
-    let title = t!(common_nothing_here);
-    platform::set_title(title);
-    parts::notice(title, t!(common_nothing_here_why).to_owned(), "/", t!(common_to_start))
 }

@@ -19,12 +19,13 @@ pub(super) type Response<T> = RwSignal<Option<Result<T, RequestError>>>;
 
 pub(super) fn load<T: DeserializeOwned + Send + Sync + 'static>(address: String) -> Response<T> {
     let answer = RwSignal::new(None);
-    spawn_local(async move {
-        let loaded = platform::get(&address).await;
-        // The view may be gone by now.
-        drop(answer.try_set(Some(loaded)));
-    });
+    set_later(answer, async move { Some(platform::get(&address).await) });
     answer
+}
+
+/// Sets a signal to a value once it is known, unless the view is gone by then.
+pub(super) fn set_later<T: Send + Sync + 'static>(signal: RwSignal<T>, value: impl Future<Output = T> + 'static) {
+    spawn_local(async move { drop(signal.try_set(value.await)) });
 }
 
 /// Like [`load`], but keeps the response when the language changes.
@@ -105,12 +106,7 @@ pub(super) fn send<T: Send + Sync + 'static>(
     request: impl Future<Output = Result<T, String>> + 'static,
 ) {
     state.set(Sending::Now);
-    spawn_local(async move {
-        state.set(match request.await {
-            Ok(done) => Sending::Done(done),
-            Err(reason) => Sending::Refused(reason),
-        });
-    });
+    set_later(state, async move { request.await.map_or_else(Sending::Refused, Sending::Done) });
 }
 
 /// Second line of a cell or label, in small letters.
@@ -160,12 +156,8 @@ pub(super) fn copy(text: String, said: RwSignal<String>) {
 
 /// Reports the outcome of a copy in `said`.
 pub(super) fn report_copy(copied: impl Future<Output = Result<(), String>> + 'static, said: RwSignal<String>) {
-    spawn_local(async move {
-        said.set(match copied.await {
-            Ok(()) => t!(common_copied).to_owned(),
-            Err(reason) => t!(common_not_saved, reason),
-        });
-    });
+    let sentence = |reason: String| t!(common_not_saved, reason);
+    set_later(said, async move { copied.await.map_or_else(sentence, |()| t!(common_copied).to_owned()) });
 }
 
 /// Field for the name of the GPU, which its owner may enter.

@@ -21,14 +21,8 @@ pub(super) fn places(chosen: RwSignal<Filters>) -> impl IntoView {
     let search = RwSignal::new(String::new());
     let is_searching = Memo::new(move |_| search.with(|search| !search.is_empty()));
     let query = Memo::new(move |_| {
-        chosen.with(|chosen| StandingsQuery {
-            suite: chosen.suite().to_owned(),
-            precision: Some(chosen.precision()),
-            backend: None,
-            client: chosen.client(),
-            class: Some(chosen.class()),
-            limit: Some(if is_searching.get() { MAX_ROWS } else { limit.get() }),
-        })
+        let limit = Some(if is_searching.get() { MAX_ROWS } else { limit.get() });
+        StandingsQuery { limit, ..chosen.with(Filters::standings_query) }
     });
     let loaded = load_latest::<Standings>(move || query.with(|query| with_query(STANDINGS, query)));
     let tab = Memo::new(move |_| Some(chosen.with(Filters::tab)).filter(|tab| *tab != RUNS).unwrap_or_default());
@@ -106,7 +100,7 @@ fn of_tab(standings: Standings, tab: &'static str, is_filtered: bool, search: Rw
             network => no_places(vec![network]).into_any(),
         };
     }
-    let counted = t!(leaderboard_lines, here = places.len(), total);
+    let counted = t!(leaderboard_lines, here = text::count(places.len()), total = text::count(total));
     let names: Vec<String> = places.iter().map(|line| name_of(line).to_lowercase()).collect();
     let finds_none = move || search.with(|search| !names.iter().any(|name| name.contains(search)));
     let largest = largest(&places);
@@ -174,7 +168,9 @@ fn row(
 ) -> impl IntoView + use<> {
     let figure = line.figure;
     let (value, interval) = standing::with_interval(&figure, figure_text);
-    let completion = line.completion.map(|of| t!(leaderboard_of, part = of.finished, whole = of.announced));
+    let completion = line
+        .completion
+        .map(|of| t!(leaderboard_of, part = text::count(of.finished), whole = text::count(of.announced)));
     let completion = completion.unwrap_or_else(|| "–".to_owned());
     let outliers = (line.outlier_runs > 0).then(|| t!(leaderboard_apart, number = line.outlier_runs));
     let missing = voices_missing(figure.submitters, figure.days);
@@ -354,7 +350,6 @@ pub(super) fn client(kind: ClientKind) -> impl IntoView {
     }
 }
 
-/// Marks a device with a run from this browser.
 pub(super) fn own(runs: &OwnRuns, best_run_id: &str, name: Option<&str>) -> Option<impl IntoView + use<>> {
     let is_own =
         runs.has_run(best_run_id) || name.is_some_and(|name| runs.0.iter().any(|run| run.device.text() == name));

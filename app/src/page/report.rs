@@ -1,13 +1,12 @@
 //! Human-readable view of a record: metrics, curves, caveats, and how it was made.
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use results::api::Standings;
 use results::estimate::Estimate;
 use results::{Metric, Outcome, RunRecord, Summary, WorkloadRecord, metrics_of};
 
 use super::chart::{accuracy_chart, loss_chart, rate_chart};
-use super::parts::{explain, list_items, table};
+use super::parts::{explain, list_items, set_later, table};
 use super::places::STANDINGS;
 use crate::route::with_query;
 use crate::standing::Rank;
@@ -37,7 +36,10 @@ const RING: f64 = std::f64::consts::TAU * 54.0;
 /// The score of the suite with its interval, in a ring that is filled by the share of slower devices.
 fn score_ring(score: Estimate, rank: RwSignal<Option<Rank>>) -> impl IntoView {
     let interval = score.interval.map(|of| format!("{} – {}", text::score(of.low), text::score(of.high)));
-    let filled = move || rank.with(|rank| rank.as_ref().and_then(Rank::share)).unwrap_or(1.0) * RING;
+    let filled = move || match rank.get() {
+        Some(Rank::Among { rank, .. }) => rank.slower as f64 / rank.devices as f64 * RING,
+        _ => RING,
+    };
     view! {
         <div class="score" data-figure="score" title=t!(result_score_meaning)>
             <svg viewBox="0 0 120 120" aria-hidden="true">
@@ -60,11 +62,10 @@ fn rank(record: &RunRecord, score: Option<f64>) -> RwSignal<Option<Rank>> {
     let Some(score) = score else { return rank };
     let query = standing::scores_query(record);
     let device = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
-    spawn_local(async move {
+    set_later(rank, async move {
         let answer = platform::get::<Standings>(&with_query(STANDINGS, &query)).await;
         let among = answer.ok().and_then(|standings| Rank::among(standings.scores, score, &device));
-        // The page may show something else by now.
-        let _ = rank.try_set(among.or((!published.is_empty()).then_some(Rank::Published(published))));
+        among.or((!published.is_empty()).then_some(Rank::Published(published)))
     });
     rank
 }
@@ -84,7 +85,7 @@ fn rank_of(rank: Rank) -> impl IntoView {
                 }
             });
             view! {
-                <p class="rank">{t!(result_rank, share = rank.percent(), devices = rank.devices)}</p>
+                <p class="rank">{t!(result_rank, share = rank.percent(), devices = text::count(rank.devices))}</p>
                 <ol class="neighbors">{neighbors.collect_view()}</ol>
             }
             .into_any()
@@ -193,6 +194,7 @@ fn training(workload: &WorkloadRecord) -> String {
     let Summary { steps, samples, measured_windows: windows, .. } = summary;
     let (batch, precision) = (settings.batch_size, settings.precision.name());
     let rate = words::language().number(&settings.learning_rate.to_string());
+    let [steps, batch, samples, windows] = [*steps, batch.into(), *samples, (*windows).into()].map(text::count);
     t!(result_training_of, workload, steps, batch, precision, rate, samples, windows)
 }
 
@@ -202,12 +204,13 @@ fn evidence(workload: &WorkloadRecord) -> Option<String> {
     let more = check.whole_batch.as_ref().map_or_else(String::new, |whole| {
         let allowed = format!("{:.0e}", whole.gradient_tolerance);
         let (batch, part, difference) = (whole.batch_size, whole.part_size, small(whole.gradient_difference));
-        t!(result_whole, batch, part, difference, allowed)
+        t!(result_whole, batch = text::count(batch), part = text::count(part), difference, allowed)
     });
     let (mark, batch) = (if check.passed { "✓" } else { "✗" }, check.batch_size);
     let (difference, allowed) = (small(check.largest_difference), format!("{:.0e}", check.tolerance));
     let (steps, weights) = (workload.first_losses.len(), workload.weight_samples.len());
     let workload = &workload.workload;
+    let (batch, steps, weights) = (text::count(batch), text::count(steps), text::count(weights));
     Some(t!(result_checked, mark, workload, batch, difference, allowed, more, steps, weights))
 }
 

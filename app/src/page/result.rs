@@ -10,7 +10,7 @@ use results::{Outcome, RunRecord};
 use super::chart::rates_of_others;
 use super::language::kept;
 use super::parts::{
-    answered, copy, exact_json, listed, load_kept, load_latest, notice, refusal, report_copy, small_button,
+    answered, copy, exact_json, listed, load_kept, load_latest, notice, refusal, report_copy, set_later, small_button,
 };
 use super::report::{caveats, overview, particulars};
 use super::side_by_side::compare_with;
@@ -79,6 +79,12 @@ pub(super) fn verdict_on_run(run_id: String, shown: RwSignal<Verdict>) -> impl I
     if shown.with_untracked(|verdict| verdict.being_verified) {
         poll(run_id, shown, MAX_POLLS);
     }
+    let item = |note: &Note| {
+        let known = words::leaderboard::note(note);
+        // Findings are in English, as the server wrote them.
+        let lang = known.is_none().then_some("en");
+        view! { <li lang=lang>{known.unwrap_or_else(|| note.to_string())}</li> }
+    };
     view! {
         <div aria-live="polite">
             {move || {
@@ -94,23 +100,13 @@ pub(super) fn verdict_on_run(run_id: String, shown: RwSignal<Verdict>) -> impl I
                         " "
                         {meaning}
                     </p>
-                    {(!notes.is_empty()).then(|| view! {
-                        <ul class="plain">{notes.iter().map(note_item).collect_view()}</ul>
-                    })}
+                    {(!notes.is_empty()).then(|| view! { <ul class="plain">{notes.iter().map(item).collect_view()}</ul> })}
                     {(tier == Tier::Flagged).then(|| view! {
                         <p class="note"><a href="/moderation">{t!(moderation_log)}</a></p>
                     })}
                 }
             }}
         </div>
-    }
-}
-
-/// List item of a note. Findings are in English, as the server wrote them.
-fn note_item(note: &Note) -> impl IntoView + use<> {
-    match words::leaderboard::note(note) {
-        Some(known) => view! { <li>{known}</li> }.into_any(),
-        None => view! { <li lang="en">{note.to_string()}</li> }.into_any(),
     }
 }
 
@@ -191,10 +187,14 @@ pub(super) fn file_page() -> impl IntoView {
     platform::set_title(t!(common_show_file));
     let shown = kept("files", || RwSignal::new(Vec::<(String, Result<RunRecord, String>)>::new()));
     let read = move |files: Vec<gloo_file::File>| {
-        spawn_local(async move {
+        set_later(shown, async move {
             let parse = |text: String| json::parse(&text).map_err(|error| error.to_string());
-            let texts = platform::texts_of(&files).await.into_iter();
-            drop(shown.try_set(texts.map(|(name, text)| (name, text.and_then(parse))).collect()));
+            let mut records = Vec::new();
+            for file in files {
+                let text = gloo_file::futures::read_as_text(&file).await.map_err(|error| error.to_string());
+                records.push((file.name(), text.and_then(parse)));
+            }
+            records
         });
     };
     let chosen = move |event: leptos::ev::Event| read(platform::files_of(&event));

@@ -144,7 +144,6 @@ fn day(label: &'static str, chosen: RwSignal<Filters>, name: &'static str) -> im
     }
 }
 
-/// Note that only one device's runs are shown, with a button to show all devices.
 fn one_device(chosen: RwSignal<Filters>) -> impl IntoView {
     let device = Memo::new(move |_| chosen.with(|chosen| chosen.get(DEVICE).map(str::to_owned)));
     let all = move |_| chosen.update(|chosen| chosen.set(DEVICE, ""));
@@ -246,8 +245,8 @@ fn run_row(row: RunRow, first: &'static [PlainText], own: bool, columns: &[RunCo
     let reported = reported.filter(|name| *name != device && !is_network);
     let network = text::workload_title(&row.workload);
     let name = if is_network { network.clone() } else { device };
-    let unusual =
-        (!row.standard).then(|| t!(leaderboard_unusual, precision = row.precision.name(), batch = row.batch_size));
+    let unusual = (!row.standard)
+        .then(|| t!(leaderboard_unusual, precision = row.precision.name(), batch = text::count(row.batch_size)));
     let notes = reported.into_iter().chain(unusual).reduce(|all, note| format!("{all}; {note}"));
     view! {
         <tr class:own=own data-run=row.run_id.clone() data-ranked=row.ranked.to_string()>

@@ -69,7 +69,8 @@ fn beside(found: Comparing, kind: StoredKind) -> impl IntoView {
 
 fn of_workload(of: ComparedWorkload, columns: usize) -> impl IntoView {
     let suite = of.suite.as_ref();
-    let suite = suite.map(|of| t!(network_suite_version, suite = text::suite_inside(&of.name), version = of.version));
+    let suite = suite
+        .map(|of| t!(network_suite_version, suite = text::suite_inside(&of.name), version = text::count(of.version)));
     let client = of.client_kind.map(|kind| text::client(kind).to_owned());
     let context = [suite, of.backend.clone(), client].into_iter().flatten().reduce(|all, of| format!("{all}; {of}"));
     let row = |title: &'static str, cell: fn(&ComparedFigure) -> Option<Remarked>| {
@@ -121,26 +122,26 @@ const MIN_ID_LENGTH: usize = 12;
 /// Search for results or devices to add. Candidates are loaded when the field gets focus.
 #[derive(Clone, Copy, Default)]
 struct Search {
-    all: RwSignal<Vec<Candidate>>,
+    /// `None` until they are requested.
+    all: RwSignal<Option<Vec<Candidate>>>,
     chosen: RwSignal<Vec<Candidate>>,
     typed: RwSignal<String>,
     /// Reason the search or the comparison failed.
     refused: RwSignal<String>,
-    asked: RwSignal<bool>,
 }
 
 impl Search {
     fn begin(self, kind: StoredKind, network: Option<String>) {
-        if self.asked.get_untracked() {
+        if self.all.with_untracked(Option::is_some) {
             return;
         }
-        self.asked.set(true);
+        self.all.set(Some(Vec::new()));
         spawn_local(async move {
             // The view may be gone by now.
             let _ = match ask(kind, network).await {
-                Ok(found) => self.all.try_set(found).map(drop),
+                Ok(found) => self.all.try_set(Some(found)).map(drop),
                 Err(refusal) => {
-                    let _ = self.asked.try_set(false);
+                    let _ = self.all.try_set(None);
                     self.refused.try_set(t!(candidates_refused, reason = refusal.to_string())).map(drop)
                 }
             };
@@ -218,7 +219,7 @@ pub(super) fn compare_with(own: String, kind: StoredKind, network: Option<String
 
 fn found_list(search: Search, own: String) -> impl IntoView {
     let found = move || {
-        let (all, chosen, typed) = (search.all.get(), search.chosen.get(), search.typed.get());
+        let (all, chosen, typed) = (search.all.get().unwrap_or_default(), search.chosen.get(), search.typed.get());
         // A pasted link is not a name to search for.
         let typed = if typed.contains('/') { String::new() } else { typed };
         let found = candidates::found(&all, &own, &chosen, &typed);
@@ -226,12 +227,10 @@ fn found_list(search: Search, own: String) -> impl IntoView {
     };
     let one = move |candidate: Candidate| {
         let Candidate { name, about, .. } = candidate.clone();
-        let tick = candidate.clone();
-        let is_chosen = move || search.chosen.with(|chosen| chosen.contains(&candidate));
-        let is_full = {
-            let is_chosen = is_chosen.clone();
-            move || !is_chosen() && search.chosen.with(Vec::len) >= MAX_CHOSEN
-        };
+        let candidate = StoredValue::new(candidate);
+        let is_chosen =
+            move || search.chosen.with(|chosen| candidate.try_with_value(|of| chosen.contains(of)) == Some(true));
+        let is_full = move || !is_chosen() && search.chosen.with(Vec::len) >= MAX_CHOSEN;
         view! {
             <li>
                 <label class="tick">
@@ -239,7 +238,7 @@ fn found_list(search: Search, own: String) -> impl IntoView {
                         type="checkbox"
                         prop:checked=is_chosen
                         disabled=is_full
-                        on:change=move |_| search.toggle(&tick)
+                        on:change=move |_| candidate.with_value(|of| search.toggle(of))
                     />
                     <span>{name}{explain(Some(about).filter(|about| !about.is_empty()))}</span>
                 </label>

@@ -5,14 +5,13 @@ use std::sync::LazyLock;
 use gloo_timers::callback::Interval;
 use leptos::html;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use results::Feature;
 use serde::Deserialize;
 
 use super::choices::{options, wrong_address};
 use super::language::kept;
 use super::leaderboard::top_five;
-use super::parts::{focus, go, list_items};
+use super::parts::{focus, go, list_items, set_later};
 use super::run::{finished_run, own_runs};
 use super::running::running;
 use super::state::{MISSING_DATA, StartState, missing_data_sets};
@@ -137,11 +136,7 @@ fn start_controls(state: StartState) -> impl IntoView {
 
 fn on_battery() -> RwSignal<bool> {
     let on_battery = RwSignal::new(false);
-    spawn_local(async move {
-        let answer = platform::on_battery().await.unwrap_or(false);
-        // The view may be gone by now.
-        let _ = on_battery.try_set(answer);
-    });
+    set_later(on_battery, async { platform::on_battery().await.unwrap_or(false) });
     on_battery
 }
 
@@ -179,7 +174,7 @@ fn device(state: StartState) -> impl IntoView {
     let gpu = move || match state.gpu.get() {
         BrowserGpu::Asking => t!(common_loading).to_owned(),
         BrowserGpu::Missing(_) => t!(start_no_webgpu).to_owned(),
-        BrowserGpu::Found(gpu) => gpu.name(),
+        BrowserGpu::Found(gpu) => text::device_name(&gpu, None),
     };
     let software = move || matches!(state.gpu.get(), BrowserGpu::Found(gpu) if gpu.software);
     let compatibility = move || {
@@ -290,12 +285,12 @@ pub(super) fn miniature() -> impl IntoView {
             </li>
         }
     };
-    let count = move || now().iter().zip(labels).filter(|(answer, label)| answer == label).count();
+    let count = move || text::count(now().iter().zip(labels).filter(|(answer, label)| answer == label).count());
     view! {
         <figure class="miniature examples">
             <ul aria-hidden="true">{labels.iter().enumerate().map(digit).collect_view()}</ul>
             <figcaption>
-                <span aria-hidden="true">{move || t!(start_right, right = count(), all = labels.len())}</span>
+                <span aria-hidden="true">{move || t!(start_right, right = count(), all = text::count(labels.len()))}</span>
                 <span class="note">{t!(start_sample, score = text::score(*score), device)}</span>
             </figcaption>
         </figure>

@@ -9,6 +9,7 @@ use results::api::AcceptedRun;
 use serde::de::DeserializeOwned;
 
 use super::comparing::ComparisonRun;
+use super::parts::set_later;
 use crate::backend::PageBackend;
 use crate::benchmark::Benchmark;
 use crate::options::RunOptions;
@@ -58,7 +59,7 @@ impl StartState {
         });
         state.poll(DATA_INTERVAL, move || state.ask_for_data());
         let without_core = state.chosen(|options| options.without.contains(&Feature::Core));
-        spawn_local(async move { state.gpu.set(platform::probe(without_core).await) });
+        set_later(state.gpu, platform::probe(without_core));
         state
     }
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use gloo_events::{EventListener, EventListenerOptions};
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Function, Object, Promise, Reflect};
+use results::Adapter;
 use training_worker::{Adapters, property};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::*;
@@ -14,30 +15,13 @@ use web_sys::VisibilityState;
 
 use super::{document, promise_of, unix_seconds, window};
 use crate::browser::GpuObstacle;
-use crate::text;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum BrowserGpu {
     Asking,
     Missing(GpuObstacle),
-    Found(FoundGpu),
-}
-
-/// GPU as described by the browser. Fields that it hides are empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FoundGpu {
-    pub(crate) vendor: String,
-    pub(crate) architecture: String,
-    description: String,
-    pub(crate) software: bool,
-    pub(crate) compatibility: bool,
-}
-
-impl FoundGpu {
-    pub(crate) fn name(&self) -> String {
-        let name = text::gpu_name(&self.vendor, &self.architecture, &self.description, self.software);
-        text::with_mode(name, self.compatibility)
-    }
+    /// Fields that the browser hides are empty.
+    Found(Adapter),
 }
 
 /// Asks the browser for a GPU, as the worker will for a run with or without core WebGPU.
@@ -50,12 +34,13 @@ pub(crate) async fn probe(without_core: bool) -> BrowserGpu {
         return BrowserGpu::Missing(GpuObstacle::NoAdapter);
     };
     let is_fallback = |object: &JsValue| property(object, "isFallbackAdapter").is_truthy();
-    BrowserGpu::Found(FoundGpu {
+    BrowserGpu::Found(Adapter {
+        name: found.word("description"),
         vendor: found.word("vendor"),
         architecture: found.word("architecture"),
-        description: found.word("description"),
         software: is_fallback(&property(&found.adapter, "info")) || is_fallback(&found.adapter),
         compatibility: found.compatibility,
+        ..Adapter::default()
     })
 }
 

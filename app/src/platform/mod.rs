@@ -15,7 +15,6 @@ pub(crate) use leaderboard::{RequestError, availability, delete, get, html_of, r
 pub(crate) use storage::*;
 pub(crate) use worker::{TrainingWorker, worker_loader};
 
-use gloo_file::futures::read_as_text;
 use gloo_file::{Blob, File, FileList, ObjectUrl};
 use js_sys::{Array, Object, Reflect};
 use training_worker::{describe, property};
@@ -223,15 +222,6 @@ pub(crate) fn files_of(event: &JsValue) -> Vec<File> {
     let dropped = property(&property(event, "dataTransfer"), "files");
     let files = if dropped.is_object() { dropped } else { property(&property(event, "target"), "files") };
     files.dyn_into::<web_sys::FileList>().map(|list| FileList::from(list).to_vec()).unwrap_or_default()
-}
-
-/// Reads files, and returns each name with its text or the reason it cannot be read.
-pub(crate) async fn texts_of(files: &[File]) -> Vec<(String, Result<String, String>)> {
-    let mut texts = Vec::new();
-    for file in files {
-        texts.push((file.name(), read_as_text(file).await.map_err(|error| error.to_string())));
-    }
-    texts
 }
 
 /// Registers `app/service-worker.js`, which caches the page for offline use.

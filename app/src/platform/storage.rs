@@ -128,28 +128,20 @@ pub(crate) fn show_language(language: PageLanguage) {
     }
 }
 
-/// State to restore after the page is rendered again: open details, and scroll position.
-pub(crate) struct Stance {
-    open: Vec<bool>,
-    scrolled: f64,
-}
-
-impl Stance {
-    pub(crate) fn of_page() -> Self {
-        let open = details().iter().map(|details| property(&details, "open").is_truthy()).collect();
-        Self { open, scrolled: window().scroll_y().unwrap_or_default() }
-    }
-
-    /// Restores the state, and focuses an element.
-    pub(crate) fn take(&self, focused: &str) {
-        for (details, open) in details().iter().zip(&self.open) {
-            drop(js_sys::Reflect::set(&details, &"open".into(), &(*open).into()));
+/// Returns a function that restores open details and the scroll position after the page is rendered again, and focuses
+/// an element.
+pub(crate) fn remember_view() -> impl FnOnce(&str) {
+    let is_open = |details: JsValue| property(&details, "open").is_truthy();
+    let (open, scrolled): (Vec<bool>, _) = (details().iter().map(is_open).collect(), window().scroll_y());
+    move |focused| {
+        for (details, open) in details().iter().zip(open) {
+            drop(js_sys::Reflect::set(&details, &"open".into(), &open.into()));
         }
         let element = document().get_element_by_id(focused);
         if let Some(element) = element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
             drop(element.focus());
         }
-        window().scroll_to_with_x_and_y(0.0, self.scrolled);
+        window().scroll_to_with_x_and_y(0.0, scrolled.unwrap_or_default());
     }
 }
 

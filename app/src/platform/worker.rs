@@ -2,8 +2,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use js_sys::{Array, JSON};
-use serde::Deserialize;
-use training_worker::{FromWorker, Loaded, RunOrder, ToWorker, describe, property};
+use training_worker::{FromWorker, RunOrder, ToWorker, describe, property};
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker};
 
@@ -84,8 +83,8 @@ fn connect(loader: &str, training: &Worker, handle: Handle, failed: Failed) -> R
     };
     let (worker, port) = start().map_err(|error| describe(&error))?;
     let message = move |data: JsValue| {
-        let text = JSON::stringify(&data).map(String::from).unwrap_or_default();
-        if let Ok(Says { loaded }) = json::parse(&text) {
+        let text = JSON::stringify(&property(&data, "loaded")).ok().and_then(|text| text.as_string());
+        if let Some(Ok(loaded)) = text.map(|text| json::parse(&text)) {
             (handle.borrow_mut())(FromWorker::Loaded(loaded));
         }
     };
@@ -97,11 +96,6 @@ fn connect(loader: &str, training: &Worker, handle: Handle, failed: Failed) -> R
         post(&training, &ToWorker::FrameworkFailed(reason), None);
     };
     Ok((Listened::to(worker, message, error), port))
-}
-
-#[derive(Deserialize)]
-struct Says {
-    loaded: Loaded,
 }
 
 /// Worker with event listeners, terminated on drop.

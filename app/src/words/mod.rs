@@ -19,13 +19,14 @@ use serde::{Deserialize, Serialize};
     reason = "a text is found by searching for its name, so it is spelled alike in the files and in the code"
 )]
 pub mod messages {
-    use super::{Argument, PlainText, filled};
+    use super::{PlainText, filled, language};
 
     include!(concat!(env!("OUT_DIR"), "/messages.rs"));
 }
 
 /// Returns a text of the page in the selected language: `t!(start_title)` is a `&'static str`, and
 /// `t!(settings_consequence, reasons = reasons)`, or `t!(settings_consequence, reasons)` for short, is a `String`.
+/// Arguments are texts, except for the number that selects between singular and plural.
 #[macro_export]
 macro_rules! t {
     ($name:ident) => {
@@ -84,49 +85,15 @@ pub fn named(group: &str, name: &str) -> Option<&'static str> {
     messages::NAMED.iter().find(|(known, _)| *known == name).map(|(_, text)| text.text())
 }
 
-/// Argument of a text: words, or a whole number, whose digits are grouped (`crate::text` formats others).
-pub trait Argument {
-    fn put(&self, text: &mut String);
-}
-
-macro_rules! words {
-    ($($kind:ty),+) => {$(
-        impl Argument for $kind {
-            fn put(&self, text: &mut String) {
-                text.push_str(self);
-            }
-        }
-    )+};
-}
-
-macro_rules! numbers {
-    ($($kind:ty),+) => {$(
-        impl Argument for $kind {
-            fn put(&self, text: &mut String) {
-                text.push_str(&language().grouped(*self as u64));
-            }
-        }
-    )+};
-}
-
-words!(str, String);
-numbers!(u32, u64, usize);
-
-impl<T: Argument + ?Sized> Argument for &T {
-    fn put(&self, text: &mut String) {
-        (**self).put(text);
-    }
-}
-
 /// Replaces numbers in braces with the arguments, in the page's language.
-fn filled(texts: [&str; 2], arguments: &[&dyn Argument]) -> String {
+fn filled(texts: [&str; 2], arguments: &[&str]) -> String {
     let mut filled = String::new();
     let mut rest = texts[language() as usize];
     while let Some((before, after)) = rest.split_once('{') {
         filled.push_str(before);
         let (number, after) = after.split_once('}').unwrap_or(("", after));
         if let Some(argument) = number.parse().ok().and_then(|number: usize| arguments.get(number)) {
-            argument.put(&mut filled);
+            filled.push_str(argument);
         }
         rest = after;
     }

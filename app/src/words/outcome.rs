@@ -4,7 +4,7 @@ use results::{FailureCause, Outcome, RunRecord, WorkloadRecord, metric};
 
 use super::remarks::failure_of_workload;
 use crate::t;
-use crate::text::{device_name, metric_text, percent, score, seconds, whole_percent, workload_title};
+use crate::text::{count, device_name, metric_text, percent, score, seconds, whole_percent, workload_title};
 
 /// Summarizes a finished run in one sentence for the status region.
 pub fn headline(record: &RunRecord) -> String {
@@ -38,7 +38,7 @@ pub fn workload_headline(record: &WorkloadRecord) -> String {
 pub fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Completed => t!(outcome_completed).to_owned(),
-        Outcome::Diverged { step } => t!(outcome_diverged, step = *step),
+        Outcome::Diverged { step } => t!(outcome_diverged, step = count(*step)),
         Outcome::Incorrect => t!(outcome_incorrect).to_owned(),
         Outcome::Cancelled => t!(outcome_cancelled).to_owned(),
         Outcome::Failed { cause, reason } => t!(outcome_failed, reason = failure_of_workload(*cause, reason)),

@@ -9,7 +9,7 @@ use training_worker::RunTrouble;
 use super::language;
 use crate::backend::title;
 use crate::t;
-use crate::text::{number, percent, workload_title};
+use crate::text::{count, number, percent, workload_title};
 
 /// Formats a verdict as a sentence without its period.
 pub fn agreement(of: &Agreement) -> String {
@@ -29,7 +29,7 @@ pub fn agreement(of: &Agreement) -> String {
     let after_step = || t!(agreement_after_step, step = evidence.step.to_string());
     let subject = if evidence.is_final { t!(agreement_final).to_owned() } else { after_step() };
     let spread = match evidence.basis {
-        Basis::Seeds => t!(agreement_spread_of_seeds, seeds = evidence.seeds.len()),
+        Basis::Seeds => t!(agreement_spread_of_seeds, seeds = count(evidence.seeds.len())),
         Basis::TestSamples => t!(agreement_sampling_error, samples = evidence.test_samples.to_string()),
     };
     let [allowed, largest] = [evidence.allowed_difference, evidence.largest_difference].map(points);

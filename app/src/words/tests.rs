@@ -13,11 +13,11 @@ fn texts_and_their_arguments_are_in_selected_language() {
     let said = || [0_u64, 1, 1204].map(|number| t!(common_results, number));
     let results = ["0 results", "1 result", "1,204 results"].map(str::to_owned);
     assert_eq!((t!(common_skip), said()), ("Skip to the content", results));
-    assert_eq!(filled(texts, &[&"a {1}", &"b"]), "b before a {1}");
+    assert_eq!(filled(texts, &["a {1}", "b"]), "b before a {1}");
     speak(PageLanguage::German);
     let results = ["0 Ergebnisse", "1 Ergebnis", "1.204 Ergebnisse"].map(str::to_owned);
     assert_eq!((t!(common_skip), said()), ("Zum Inhalt springen", results));
-    assert_eq!(filled(texts, &[&"a {1}", &"b"]), "a {1} nach b");
+    assert_eq!(filled(texts, &["a {1}", "b"]), "a {1} nach b");
 }
 
 #[test]
