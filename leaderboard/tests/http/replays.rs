@@ -27,10 +27,6 @@ fn moderated(server: &TestServer, deed: &str, run_id: &str) -> String {
     done(&run(&["moderate", deed, run_id, "--reason", "It is mine to say"], server.database()))
 }
 
-fn ranked(server: &TestServer) -> u64 {
-    server.list("?ranked=true").total
-}
-
 fn waiting(server: &TestServer) -> i64 {
     server.database().count("SELECT COUNT(*) FROM verifications")
 }
@@ -60,7 +56,7 @@ fn a_proven_run_stays_proven_when_its_first_steps_fit() {
     let before = server.stored(&run_id);
     assert_says(&replayed(&server, &[&run_id]), &[&format!("run {run_id}: It stays proven: "), IN_PART]);
     assert_eq!(server.stored(&run_id), before);
-    assert_eq!(ranked(&server), 1);
+    assert_eq!(server.list("?ranked=true").total, 1);
 }
 
 /// Makes a second record of a server differ from the first.
@@ -72,12 +68,12 @@ fn another(record: &mut RunRecord) {
 fn wrong_first_losses_flag_a_proven_run() {
     let server = rehearsal::server();
     let run = server.proven(|_| {});
-    assert_eq!(ranked(&server), 2);
+    assert_eq!(server.list("?ranked=true").total, 2);
     let said = replayed(&server, &["--tier", "proven"]);
     assert!(said.starts_with("recomputed 1 runs") && said.contains("was proven and is flagged now"), "{said}");
     let verdict = server.verdict(&run);
     assert_tier(&verdict, Tier::Flagged, ANOTHER_LOSS);
-    assert_eq!(ranked(&server), 0);
+    assert_eq!(server.list("?ranked=true").total, 0);
     assert_eq!(server.database().count("SELECT COUNT(*) FROM figures"), 0);
     // No result of a replay makes the run proven again.
     replayed(&server, &["--tier", "flagged"]);
@@ -103,7 +99,7 @@ fn unverifiable_run_is_proven_after_data_arrives() {
     assert_says(&said, &["It stays checked: This leaderboard cannot recompute"]);
     assert_says(&replayed(&server, &["--all-checked"]), &[&format!("run {run_id}: It was checked and is proven now.")]);
     assert_tier(&server.verdict(&run_id), Tier::Proven, "");
-    assert_eq!(ranked(&server), 1);
+    assert_eq!(server.list("?ranked=true").total, 1);
     for forgotten in ["SELECT COUNT(*) FROM shown_states", "SELECT COUNT(*) FROM unexamined_runs"] {
         assert_eq!(server.database().count(forgotten), 0, "{forgotten}");
     }
@@ -119,7 +115,7 @@ fn without_its_states_a_checked_run_is_never_proven() {
     assert_tier(&found, Tier::Checked, IN_PART);
     replayed(&server, &[&run_id]);
     assert_eq!(server.verdict(&run_id), found, "it is said once");
-    assert_eq!(ranked(&server), 0);
+    assert_eq!(server.list("?ranked=true").total, 0);
 }
 
 #[test]
@@ -138,7 +134,7 @@ fn states_of_some_networks_prove_nothing_of_the_others() {
     half.messages.retain(|message| message.call.workload() == SMALL);
     assert_eq!(half.verdict(&server).tier, Tier::Checked);
     assert_says(&replayed(&server, &["--all-checked"]), &["It stays checked: ", IN_PART]);
-    assert_eq!(ranked(&server), 0);
+    assert_eq!(server.list("?ranked=true").total, 0);
 }
 
 #[test]
@@ -152,7 +148,7 @@ fn run_hidden_during_verification_keeps_its_result() {
     let said = moderated(&server, "restore", &run_id);
     let outcome = server.database().words("SELECT COALESCE(outcome, '') FROM replays");
     assert!(said.contains("is proven now"), "{said} {outcome:?} {:?}", server.verdict(&run_id).notes);
-    assert_eq!(ranked(&server), 1);
+    assert_eq!(server.list("?ranked=true").total, 1);
 }
 
 #[test]
@@ -163,7 +159,7 @@ fn running_servers_replay_the_queue_for_whoever_waits() {
     assert!(said.starts_with("1 runs wait for a server"), "{said}");
     let verdict = server.verdict(&run_id);
     assert_eq!((verdict.tier, verdict.being_verified), (Tier::Proven, false));
-    assert_eq!(ranked(&server), 2);
+    assert_eq!(server.list("?ranked=true").total, 2);
     server.restart_with_verifiers(1);
     wait_until(|| server.verdict(&run_id).tier == Tier::Flagged);
 
