@@ -125,7 +125,7 @@ fn startup_counts_missing_runs_and_refreshes_stale_metrics() {
 fn run_counts_for_its_announcer_on_that_day() {
     let server = board();
     let another = server.another();
-    let hand_in = |started: &StartedRun, from: &'static str| {
+    let hand_in = |started: &StartedRun, from: Who| {
         another.seen_at(from).upload(&started.run_id, &record::for_run(started)).with_status(201);
     };
     // Two servers derive the same pseudonym, and a run belongs to its announcer regardless of the uploading server.

@@ -19,9 +19,10 @@ pub(crate) const CONNECTIONS_PER_ADDRESS: u16 = 64;
 /// Secret of servers without a file.
 pub(crate) const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
-/// Addresses of two people, as a proxy reports them.
-pub(crate) const ANN: &str = "192.0.2.7";
-pub(crate) const BOB: &str = "198.51.100.9";
+/// Address of a client, if a proxy reports it.
+pub(crate) type Who = Option<&'static str>;
+pub(crate) const ANN: Who = Some("192.0.2.7");
+pub(crate) const BOB: Who = Some("198.51.100.9");
 
 pub(crate) fn board() -> TestServer {
     TestServer::protected_by(|limits| limits.announcements_per_hour = 0)
@@ -146,11 +147,7 @@ impl TestServer {
         self.accepted_by(None, change)
     }
 
-    pub(crate) fn accepted_by(
-        &self,
-        who: impl Into<Option<&'static str>>,
-        change: impl FnOnce(&mut RunRecord),
-    ) -> AcceptedRun {
+    pub(crate) fn accepted_by(&self, who: Who, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
         let client = self.seen_at(who);
         let started = client.begin();
         let mut record = record::for_run(&started);
@@ -166,11 +163,7 @@ impl TestServer {
         self.proven_by(None, change)
     }
 
-    pub(crate) fn proven_by(
-        &self,
-        who: impl Into<Option<&'static str>>,
-        change: impl FnOnce(&mut RunRecord),
-    ) -> String {
+    pub(crate) fn proven_by(&self, who: Who, change: impl FnOnce(&mut RunRecord)) -> String {
         let run_id = self.accepted_by(who, change).run_id;
         self.set_tier(&run_id, Tier::Proven);
         run_id
