@@ -129,10 +129,6 @@ fn named(name: &'static str, factor: u32) -> impl Fn(&mut RunRecord) {
     }
 }
 
-fn compared(server: &TestServer, query: &str) -> Comparing {
-    server.read(&format!("/api/v1/compare?{query}"))
-}
-
 #[test]
 fn runs_are_compared_with_the_first() {
     let usual = |_: &mut RunRecord| {};
@@ -142,7 +138,7 @@ fn runs_are_compared_with_the_first() {
         record.workloads[1].settings.batch_size *= 2;
     };
     let (server, ids) = server_with(&[&usual, &fast, &usual]);
-    let found = compared(&server, &format!("runs={},{},{}", ids[0], ids[1], ids[2]));
+    let found: Comparing = server.read(&format!("/api/v1/compare?runs={}", ids.join(",")));
     assert_eq!(found.sides.iter().map(|side| &side.id).collect::<Vec<_>>(), ids.iter().collect::<Vec<_>>());
     assert_eq!(found.sides[1].name, "Example GPU 9001");
     let whats: Vec<&str> = found.differences.iter().map(|difference| difference.what.as_str()).collect();
@@ -175,7 +171,7 @@ fn devices_are_compared_in_what_they_both_have() {
     };
     let (server, _) =
         server_with(&[&named("Example GPU 1", 1), &named("Example GPU 2", 5), &named("Example GPU 2", 5), &in_browser]);
-    let found = compared(&server, "devices=reported-example-gpu-2,reported-example-gpu-1");
+    let found: Comparing = server.read("/api/v1/compare?devices=reported-example-gpu-2,reported-example-gpu-1");
     assert_eq!(found.sides[0].name, "Example GPU 2");
     assert_eq!(found.workloads.len(), 2, "what only one has is left out: {found:?}");
     for workload in &found.workloads {

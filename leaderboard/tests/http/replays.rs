@@ -19,10 +19,6 @@ fn replayed(server: &TestServer, words: &[&str]) -> String {
     done(&replay_with(server, words, &data_folder()))
 }
 
-fn enqueue(server: &TestServer, words: &[&str]) -> Output {
-    run(&[&["replay", "--no-wait"], words].concat(), server.database())
-}
-
 fn moderated(server: &TestServer, deed: &str, run_id: &str) -> String {
     done(&run(&["moderate", deed, run_id, "--reason", "It is mine to say"], server.database()))
 }
@@ -155,7 +151,7 @@ fn run_hidden_during_verification_keeps_its_result() {
 fn running_servers_replay_the_queue_for_whoever_waits() {
     let mut server = idle_server();
     let run_id = server.proven(|_| {});
-    let said = done(&enqueue(&server, &[&run_id]));
+    let said = done(&run(&["replay", "--no-wait", &run_id], server.database()));
     assert!(said.starts_with("1 runs wait for a server"), "{said}");
     let verdict = server.verdict(&run_id);
     assert_eq!((verdict.tier, verdict.being_verified), (Tier::Proven, false));
@@ -180,7 +176,8 @@ fn replay_skips_impossible_runs_and_refuses_unknown_ones() {
     let server = rehearsal::server();
     let other = server.accepted(|record| record.requested.learning_rate = Some(0.01));
     let standard = server.accepted(|_| {});
-    assert_says(&failed(&enqueue(&server, &[&standard.run_id, "0123456789abcdef"])), &["no run 0123456789abcdef"]);
+    let words = ["replay", "--no-wait", &standard.run_id, "0123456789abcdef"];
+    assert_says(&failed(&run(&words, server.database())), &["no run 0123456789abcdef"]);
     assert_eq!(waiting(&server), 0);
     let said = replayed(&server, &[&other.run_id]);
     assert!(said.starts_with("recomputed 0 runs"), "{said}");
