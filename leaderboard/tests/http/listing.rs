@@ -11,10 +11,6 @@ use serde_json::{Map, Value, json};
 
 use crate::support::*;
 
-fn faster(factor: u32) -> impl Fn(&mut RunRecord) {
-    move |record| record::speed_up(record, factor)
-}
-
 fn ids(list: &RunList) -> Vec<&str> {
     list.rows.iter().map(|row| row.run_id.as_str()).collect()
 }
@@ -41,7 +37,7 @@ fn only_proven_standard_hardware_results_are_ranked() {
     warned(Warning::TabHidden { seconds: 2.0, paused_seconds: 0.0 });
     warned(Warning::CoarseTimer { resolution_seconds: 0.1 });
     let generated = warned(Warning::GeneratedData { workload: "caffe-mnist".to_owned() });
-    assert_eq!(server.accepted(faster(100_000)).verdict.tier, Tier::Flagged);
+    assert_eq!(server.accepted(|record| record::speed_up(record, 100_000)).verdict.tier, Tier::Flagged);
     server.imported(1);
 
     let all = server.list("");
@@ -114,7 +110,8 @@ fn filters_find_runs_also_after_a_tier_change() {
 #[test]
 fn cursor_visits_all_rows_of_its_query_only() {
     let server = TestServer::start();
-    let runs: Vec<String> = (1..6).map(|factor| server.accepted(faster(factor)).run_id).collect();
+    let accept = |factor| server.accepted(|record| record::speed_up(record, factor)).run_id;
+    let runs: Vec<String> = (1..6).map(accept).collect();
     let mut pages = vec![server.list("?workload=caffe-mnist&limit=2")];
     while let Some(next) = &pages[pages.len() - 1].next {
         pages.push(server.list(&format!("?workload=caffe-mnist&limit=2&cursor={next}")));
