@@ -83,27 +83,25 @@ fn a_comparison_is_shared_shown_deleted_and_removed_without_runs() {
 #[test]
 fn invalid_comparisons_are_refused_with_the_field() {
     let server = TestServer::start();
-    let cases: [(&str, &str, Edit<SharedComparison>); 6] = [
-        ("too_few", "records", |of| of.records.clear()),
-        ("too_few", "records", |of| {
-            of.records.truncate(1);
-            of.refused.clear();
-        }),
-        ("summary_mismatch", "records[1].workloads[0].summary.accuracy", |of| {
-            of.records[1].workloads[0].summary.accuracy = Some(0.999);
-        }),
-        ("unknown_suite", "records[0].suite", |of| {
-            of.records[0].suite.name = "unheard-of".to_owned();
-            of.records[0].requested.suite = "unheard-of".to_owned();
-        }),
-        ("empty", "refused[0].reason", |of| of.refused[0].reason.clear()),
-        ("too_many", "records", |of| of.records = vec![of.records[0].clone(); 25]),
-    ];
-    for (code, field, change) in cases {
+    let refused = |code: &str, field: &str, change: Edit<SharedComparison>| {
         let mut changed = comparison();
         change(&mut changed);
         share(&server, &changed).assert_refused(422, code, field);
-    }
+    };
+    refused("too_few", "records", |of| of.records.clear());
+    refused("too_few", "records", |of| {
+        of.records.truncate(1);
+        of.refused.clear();
+    });
+    refused("summary_mismatch", "records[1].workloads[0].summary.accuracy", |of| {
+        of.records[1].workloads[0].summary.accuracy = Some(0.999);
+    });
+    refused("unknown_suite", "records[0].suite", |of| {
+        of.records[0].suite.name = "unheard-of".to_owned();
+        of.records[0].requested.suite = "unheard-of".to_owned();
+    });
+    refused("empty", "refused[0].reason", |of| of.refused[0].reason.clear());
+    refused("too_many", "records", |of| of.records = vec![of.records[0].clone(); 25]);
     server.json("POST", PATH, &serde_json::json!({})).assert_refused(400, "missing_field", "");
 }
 
