@@ -252,21 +252,19 @@ fn refuses_whole_batch_results_that_contradict_their_numbers() {
         change(&mut whole);
         correctness(record).whole_batch = Some(whole);
     };
-    let rows: [(&str, &str, Edit<WholeBatch>); 9] = [
-        ("whole_batch.batch_size", "inconsistent", |whole| whole.batch_size += 1),
-        ("whole_batch.part_size", "out_of_range", |whole| whole.part_size = 0),
-        ("whole_batch.part_size", "out_of_range", |whole| whole.part_size = whole.batch_size + 1),
-        ("whole_batch.gradient_difference", "out_of_range", |whole| whole.gradient_difference = -1e-9),
-        ("whole_batch.gradient_tolerance", "out_of_range", |whole| whole.gradient_tolerance = 0.06),
-        ("whole_batch.passed", "inconsistent", |whole| whole.gradient_difference = 0.06),
-        ("whole_batch.passed", "inconsistent", |whole| whole.loss = 2.51),
-        ("whole_batch.passed", "inconsistent", |whole| (whole.loss, whole.loss_of_parts) = (f64::MAX, f64::MAX)),
-        // The disagreement of the whole batch is reported, but marked as passed.
-        ("passed", "inconsistent", |whole| (whole.gradient_difference, whole.passed) = (1.0, false)),
-    ];
-    for (field, code, change) in rows {
+    let refuses = |field: &str, code: &str, change: Edit<WholeBatch>| {
         bench.refuses_changed(code, &format!("workloads[0].correctness.{field}"), |record| with_whole(record, change));
-    }
+    };
+    refuses("whole_batch.batch_size", "inconsistent", |whole| whole.batch_size += 1);
+    refuses("whole_batch.part_size", "out_of_range", |whole| whole.part_size = 0);
+    refuses("whole_batch.part_size", "out_of_range", |whole| whole.part_size = whole.batch_size + 1);
+    refuses("whole_batch.gradient_difference", "out_of_range", |whole| whole.gradient_difference = -1e-9);
+    refuses("whole_batch.gradient_tolerance", "out_of_range", |whole| whole.gradient_tolerance = 0.06);
+    refuses("whole_batch.passed", "inconsistent", |whole| whole.gradient_difference = 0.06);
+    refuses("whole_batch.passed", "inconsistent", |whole| whole.loss = 2.51);
+    refuses("whole_batch.passed", "inconsistent", |whole| (whole.loss, whole.loss_of_parts) = (f64::MAX, f64::MAX));
+    // The disagreement of the whole batch is reported, but marked as passed.
+    refuses("passed", "inconsistent", |whole| (whole.gradient_difference, whole.passed) = (1.0, false));
     let mut right = bench.record.clone();
     with_whole(&mut right, |_| {});
     assert_eq!(bench.server.upload(&bench.started.run_id, &right).status, 201);
@@ -322,21 +320,19 @@ fn more_time_than_passed_cannot_be_claimed() {
 
 #[test]
 fn implausible_runs_are_flagged_with_the_reason() {
-    let cases: [(&str, Edit<RunRecord>); 5] = [
-        ("FLOP/s", |r| record::speed_up(r, 100_000)),
-        ("compared", |r| first(r).correctness = None),
-        ("recomputed", |r| first(r).first_losses.clear()),
-        ("evaluated", |r| {
-            r.requested.target_accuracy = Some(0.5);
-            first(r).evaluations.clear();
-            record::reach(first(r));
-        }),
-        ("swiftshader", |r| r.device.adapter.name = "Google SwiftShader".to_owned()),
-    ];
     let server = TestServer::start();
-    for (reason, change) in cases {
+    let flags = |reason: &str, change: Edit<RunRecord>| {
         assert_tier(&server.accepted(change).verdict, Tier::Flagged, reason);
-    }
+    };
+    flags("FLOP/s", |r| record::speed_up(r, 100_000));
+    flags("compared", |r| first(r).correctness = None);
+    flags("recomputed", |r| first(r).first_losses.clear());
+    flags("evaluated", |r| {
+        r.requested.target_accuracy = Some(0.5);
+        first(r).evaluations.clear();
+        record::reach(first(r));
+    });
+    flags("swiftshader", |r| r.device.adapter.name = "Google SwiftShader".to_owned());
     let mut imported = record::unregistered(3);
     first(&mut imported).first_losses.clear();
     let run: AcceptedRun = server.import(&imported).parse();
