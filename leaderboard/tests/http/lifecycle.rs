@@ -208,17 +208,16 @@ fn bad_announcements_and_records_of_other_runs_are_refused() {
 
     let suite = |name: &str, version| StartRun { suite: Suite { name: name.to_owned(), version }, ..start() };
     let engine = |version: &str| StartRun { engine_version: version.to_owned(), ..start() };
-    for (request, code, field) in [
-        (suite("Quick!", 1), "bad_name", "suite.name"),
-        (suite("quick", 0), "out_of_range", "suite.version"),
-        (suite("quick", 2), "unknown_suite", "suite"),
-        (suite("quicker", 1), "unknown_suite", "suite"),
-        (engine(""), "empty", "engine_version"),
-        (engine(&"1".repeat(65)), "too_long", "engine_version"),
-        (engine("1\n2"), "control_character", "engine_version"),
-    ] {
+    let refused = |request: StartRun, code: &str, field: &str| {
         server.json("POST", "/api/v1/runs", &request).assert_refused(422, code, field);
-    }
+    };
+    refused(suite("Quick!", 1), "bad_name", "suite.name");
+    refused(suite("quick", 0), "out_of_range", "suite.version");
+    refused(suite("quick", 2), "unknown_suite", "suite");
+    refused(suite("quicker", 1), "unknown_suite", "suite");
+    refused(engine(""), "empty", "engine_version");
+    refused(engine(&"1".repeat(65)), "too_long", "engine_version");
+    refused(engine("1\n2"), "control_character", "engine_version");
 }
 
 #[test]

@@ -21,17 +21,16 @@ fn malformed_and_mistyped_bodies_are_refused_with_the_place() {
     let server = TestServer::start();
     // Deep nesting does not overflow the stack.
     let deep = "[".repeat(100_000);
-    for (text, place) in [
-        ("{\n  \"schema_version\": 1,\n  oops\n}", "line 3 column 3"),
-        ("{\"schema_version\": 1", "line 1 column 20"),
-        ("nonsense", "line 1 column 2"),
-        ("{\"schema_version\": 1}}", "line 1"),
-        ("{\"schema_version\": NaN}", "line 1"),
-        ("[[[[", "line 1"),
-        (&deep, "line 1"),
-    ] {
+    let refused = |text: &str, place: &str| {
         assert_says(&import_text(&server, text).with_status(400).parse::<ErrorBody>().message, &[place]);
-    }
+    };
+    refused("{\n  \"schema_version\": 1,\n  oops\n}", "line 3 column 3");
+    refused("{\"schema_version\": 1", "line 1 column 20");
+    refused("nonsense", "line 1 column 2");
+    refused("{\"schema_version\": 1}}", "line 1");
+    refused("{\"schema_version\": NaN}", "line 1");
+    refused("[[[[", "line 1");
+    refused(&deep, "line 1");
     assert_eq!(server.send("POST", IMPORT, &JSON, b"{\"schema_version\": \"\xff\xfe\"}").status, 400);
     // Numbers that no format holds.
     let text = serde_json::to_string(&record::unregistered(1)).unwrap();
