@@ -1,6 +1,5 @@
 //! Shared comparisons of backends, and comparisons of runs and devices.
 
-use results::Date;
 use results::api::{
     AcceptedComparison, Comparing, DeviceHistory, HistoryLine, IDEMPOTENCY_KEY, ModerationLog, SharedComparison,
     SideVerdict, StoredComparison,
@@ -213,7 +212,7 @@ fn device_history_is_grouped_by_version_driver_and_month() {
     let pair = |label: &str, runs: u64| (label.to_owned(), runs);
     assert_eq!(told(&found.engine_versions), [pair("0.1.0", 2), pair("0.2.0", 3)]);
     assert_eq!(told(&found.drivers), [pair("example 1", 2), pair("example 2", 2)], "where the platform tells it");
-    let month = |day: f64| Date::of(BEGINNING + day * DAY).iso()[..7].to_owned();
+    let month = |day: f64| results::Date::of(BEGINNING + day * DAY).iso()[..7].to_owned();
     assert_eq!(found.months.iter().map(|line| line.figure.runs).sum::<u64>(), 5);
     assert_eq!(found.months.first().map(|line| line.label.clone()), Some(month(0.0)));
     let [before, after] = &found.engine_versions[..] else { panic!("two versions") };

@@ -2,11 +2,9 @@
 
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use sqlx::Executor;
 
-use crate::on_postgres;
 use crate::support::*;
 
 /// Shortens a record to fit the time between announcement and upload.
@@ -104,7 +102,7 @@ fn startup_errors_come_with_advice() {
 #[ignore = "waits for 10 s"]
 fn locked_database_is_busy_until_free() {
     let server = TestServer::start();
-    let lock = if on_postgres() { "BEGIN; LOCK TABLE started_runs, runs" } else { "BEGIN EXCLUSIVE" };
+    let lock = if crate::on_postgres() { "BEGIN; LOCK TABLE started_runs, runs" } else { "BEGIN EXCLUSIVE" };
     block_on(async {
         let mut somebody = server.database().connect().await;
         somebody.execute(lock).await.unwrap();

@@ -1,6 +1,5 @@
 //! Lists: order, filters, pages, entity tags, query plans, and ranked results.
 
-use engine::SUITES;
 use leaderboard::devices::class_of;
 use leaderboard::load::{Board, PastRun};
 use proptest::prelude::*;
@@ -217,7 +216,7 @@ const RUNS: u32 = 2000;
 
 #[test]
 fn every_page_query_uses_an_index() {
-    let template = record::of_suite(&SUITES[0], 1);
+    let template = record::unregistered(1);
     let past = |number: u32| {
         let mut record = template.clone();
         record.requested.seed = number;

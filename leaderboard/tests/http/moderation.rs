@@ -1,6 +1,5 @@
 //! Actions of moderators: effects, reversal and the public log.
 
-use std::process::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use results::api::{Deed, ModerationLog};

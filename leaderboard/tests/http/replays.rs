@@ -1,7 +1,6 @@
 //! Runs recomputed for a host: permitted and forbidden changes.
 
 use std::path::Path;
-use std::process::Output;
 
 use crate::support::pretended::data_folder;
 use crate::support::*;

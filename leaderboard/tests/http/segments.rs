@@ -1,7 +1,5 @@
 //! Requests of a run while it trains and right after, and the leaderboard's answers.
 
-use std::sync::Arc;
-
 use results::StateBytes;
 use results::api::{CommitSegment, CommittedSegment, PartHashes, ProofWanted};
 
@@ -160,7 +158,7 @@ fn state(byte: u8) -> StateBytes {
 }
 
 fn show(server: &TestServer, run: &StartedRun, step: u64, state: Vec<u8>) -> HttpAnswer {
-    RunCall::Show { workload: SMALL.to_owned(), step, state: Arc::new(state) }.send(server, run)
+    RunCall::Show { workload: SMALL.to_owned(), step, state: std::sync::Arc::new(state) }.send(server, run)
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Tasks of the command line: health, import, removal and migration. Use of a database from version 0.1.0.
 
 use std::path::Path;
-use std::process::Output;
 
 use tempfile::TempPath;
 
