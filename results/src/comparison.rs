@@ -15,7 +15,7 @@ use crate::environment::distinct;
 use crate::estimate::{Estimate, mean_of_independent, ratio};
 use crate::statistics::{mean, median, variance};
 use crate::summary::MeasuredWorkload;
-use crate::{Adapter, Correctness, Disagreement, Outcome, Precision, RunRecord, Summary, WorkloadRecord};
+use crate::{Adapter, Correctness, Disagreement, Outcome, Precision, RunRecord, WorkloadRecord};
 
 /// A back end with the precision of its arithmetic.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -224,16 +224,13 @@ impl Figures {
     /// Computes the metrics of one backend's completed runs, without ratios to others. `None` without runs.
     pub fn of(runs: &[&MeasuredWorkload<'_>]) -> Option<Self> {
         let first = runs.first()?.workload;
-        let over = |metric: &dyn Fn(&WorkloadRecord, &Summary) -> Option<f64>| {
-            runs.iter().filter_map(|run| metric(run.workload, &run.summary)).collect::<Vec<_>>()
-        };
-        let of_all = |metric: &dyn Fn(&WorkloadRecord, &Summary) -> Option<f64>| {
-            median(&over(metric)).filter(|_| over(metric).len() == runs.len())
-        };
+        type Value = fn(&MeasuredWorkload<'_>) -> Option<f64>;
+        let over = |metric: Value| runs.iter().filter_map(|run| metric(run)).collect::<Vec<f64>>();
+        let of_all = |metric: Value| median(&over(metric)).filter(|_| over(metric).len() == runs.len());
         let timing = |seconds: Option<f64>| seconds.map(|seconds| Timing { seconds, to_fastest: None });
         let accuracies: Vec<f64> = accuracies_by_seed(runs).into_iter().map(|(_, accuracy)| accuracy).collect();
-        let samples_per_second = of_all(&|_, summary| summary.samples_per_second);
-        let epoch = median(&over(&|_, summary| summary.seconds_per_epoch));
+        let samples_per_second = of_all(|run| run.summary.samples_per_second);
+        let epoch = median(&over(|run| run.summary.seconds_per_epoch));
         let projected = || samples_per_second.map(|rate| f64::from(first.settings.training_samples) / rate);
         let last_step = |record: &WorkloadRecord| record.evaluations.last().map(|last| last.step);
         let is_last = |step: &u64| runs.iter().all(|run| last_step(run.workload) == Some(*step));
@@ -243,10 +240,10 @@ impl Figures {
             steps: last_step(first).filter(is_last),
             epoch_is_projected: epoch.is_none(),
             epoch: timing(epoch.or_else(projected)),
-            training: timing(median(&over(&|record, _| record.training_seconds()))),
-            testing: timing(median(&over(&|_, summary| summary.testing_seconds))),
+            training: timing(median(&over(|run| run.workload.training_seconds()))),
+            testing: timing(median(&over(|run| run.summary.testing_seconds))),
             samples_per_second,
-            samples_per_second_of_all_training: of_all(&|_, summary| summary.samples_per_second_of_all_training()),
+            samples_per_second_of_all_training: of_all(|run| run.summary.samples_per_second_of_all_training()),
             rate_to_fastest: None,
             accuracy: mean(&accuracies),
             accuracy_deviation: variance(&accuracies).map(f64::sqrt),

@@ -27,7 +27,11 @@ pub const FACTS: &[Fact] = &[
     ("api", |record| record.device.adapter.api.clone()),
     ("driver", |record| record.device.adapter.driver.clone()),
     ("backend", |record| record.device.backend.clone()),
-    ("precision", precisions),
+    ("precision", |record| {
+        let mut names: Vec<&str> = record.workloads.iter().map(|workload| workload.settings.precision.name()).collect();
+        names.dedup();
+        names.join(", ")
+    }),
     ("client", |record| format!("{} {}", record.provenance.client.name, record.provenance.client.version)),
     ("operating_system", |record| record.provenance.client.operating_system.clone()),
     ("engine_version", |record| record.provenance.engine_version.clone()),
@@ -41,12 +45,6 @@ pub const FURTHER_FACTS: &[Fact] = &[
         record.provenance.client.logical_processors.map_or_else(String::new, |count| count.to_string())
     }),
 ];
-
-fn precisions(record: &RunRecord) -> String {
-    let mut names: Vec<&str> = record.workloads.iter().map(|workload| workload.settings.precision.name()).collect();
-    names.dedup();
-    names.join(", ")
-}
 
 /// Returns the `facts` that differ between sides, with one value per side, which lists all values of its records.
 pub fn differences<'a>(facts: impl IntoIterator<Item = &'a Fact>, sides: &[Vec<&RunRecord>]) -> Vec<SideDifference> {

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use engine::SUITES;
-use leaderboard::devices::{KnownDevice, known_devices};
+use leaderboard::devices::known_devices;
 use leaderboard::load::{Board, PastRun};
 use results::api::Tier;
 use results::{ClientKind, Precision, RunRecord};
@@ -90,17 +90,12 @@ pub(crate) async fn fill(board: &Board, results: u64, report: &mut LoadReport) {
     report.add("all metrics computed, and tables analyzed", begin.elapsed().as_secs_f64() * 1e3, "ms", None);
 }
 
-fn device(rank: usize) -> &'static KnownDevice {
-    let known = known_devices();
-    &known[rank * 7 % known.len()]
-}
-
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shares of small numbers")]
 fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
     let mut record = template.clone();
     record.requested.seed = u32::try_from(number % (1 << 32)).expect("it is below");
     let rank = random.early(400);
-    let device = device(rank);
+    let device = &known_devices()[rank * 7 % known_devices().len()];
     record.device.adapter.name = device.name.clone();
     record.device.adapter.vendor = String::new();
     let in_browser = random.share() < 0.6;

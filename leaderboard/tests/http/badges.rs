@@ -5,7 +5,6 @@ use std::fs;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use results::api::Note;
 use results::badge::Badge;
 use resvg::tiny_skia::Pixmap;
 use sha2::{Digest, Sha256};
@@ -89,7 +88,7 @@ fn badge_card_and_embed_can_be_shown_by_other_sites() {
 fn pictures_name_failures_and_are_refused_for_unknown_runs() {
     let server = TestServer::start();
     let run = server.accepted(|record| record::diverge(&mut record.workloads[1]));
-    let note = Note::NotCompleted { workload: "caffe-mnist".to_owned() };
+    let note = results::api::Note::NotCompleted { workload: "caffe-mnist".to_owned() };
     assert!(run.verdict.tier == Tier::Checked && run.verdict.notes.contains(&note), "{run:?}");
     assert!(note.to_string().contains("caffe-mnist was not completed"), "{note}");
     let run = run.run_id.as_str();

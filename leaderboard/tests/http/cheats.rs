@@ -84,14 +84,6 @@ fn free(step: fn(&mut PlainTraining) -> StepReport) -> Tricks {
     Tricks { step: Some(step), first_segment: FIRST_FREE_SEGMENT, ..small() }
 }
 
-fn seeded(seed: fn(&[u32]) -> u32) -> Tricks {
-    Tricks { seed, ..small() }
-}
-
-fn delayed(hidden_seconds: fn(&RunCall, f64) -> f64) -> Tricks {
-    Tricks { hidden_seconds, ..small() }
-}
-
 fn recording(record: fn(&mut RunRecord)) -> Tricks {
     Tricks { record, ..small() }
 }
@@ -170,7 +162,7 @@ cheats! {
     });
 
     everything_is_reported_a_hundred_times_faster End::Limited,
-        delayed(|_, passed| 99.0 * passed);
+        Tricks { hidden_seconds: |_, passed| 99.0 * passed, ..small() };
 
     training_is_called_a_test End::Limited, Tricks {
         hidden_seconds: |call, _| match call {
@@ -184,7 +176,7 @@ cheats! {
         ..small()
     };
 
-    a_slow_link_is_faked End::Limited, delayed(|_, _| 0.5);
+    a_slow_link_is_faked End::Limited, Tricks { hidden_seconds: |_, _| 0.5, ..small() };
 
     all_networks_but_one_fail End::Limited, small();
 
@@ -234,12 +226,12 @@ cheats! {
 
     // The first weights are the same, but training continues on other samples.
     a_network_was_trained_elsewhere End::Flagged(FREE_STEPS),
-        seeded(|given| given[given.len() - 1] ^ u32::from(given.len() > FIRST_FREE_SEGMENT));
+        Tricks { seed: |given| given[given.len() - 1] ^ u32::from(given.len() > FIRST_FREE_SEGMENT), ..small() };
 
     segments_use_the_beacon_before End::Flagged(FREE_STEPS),
-        seeded(|given| given[given.len() - 1 - usize::from(given.len() > FIRST_FREE_SEGMENT)]);
+        Tricks { seed: |given| given[given.len() - 1 - usize::from(given.len() > FIRST_FREE_SEGMENT)], ..small() };
 
-    beacons_of_an_earlier_run_are_used End::Flagged(1.0), seeded(of_earlier_run);
+    beacons_of_an_earlier_run_are_used End::Flagged(1.0), Tricks { seed: of_earlier_run, ..small() };
 
     beacons_of_an_earlier_run_are_recorded End::Refused("wrong_segment"), Tricks {
         seed: of_earlier_run,

@@ -1,6 +1,5 @@
 //! Shared comparisons of backends, and comparisons of runs and devices.
 
-use results::Date;
 use results::api::{
     AcceptedComparison, Comparing, DeviceHistory, HistoryLine, IDEMPOTENCY_KEY, ModerationLog, SharedComparison,
     SideVerdict, StoredComparison,
@@ -83,27 +82,25 @@ fn a_comparison_is_shared_shown_deleted_and_removed_without_runs() {
 #[test]
 fn invalid_comparisons_are_refused_with_the_field() {
     let server = TestServer::start();
-    let cases: [(&str, &str, Edit<SharedComparison>); 6] = [
-        ("too_few", "records", |of| of.records.clear()),
-        ("too_few", "records", |of| {
-            of.records.truncate(1);
-            of.refused.clear();
-        }),
-        ("summary_mismatch", "records[1].workloads[0].summary.accuracy", |of| {
-            of.records[1].workloads[0].summary.accuracy = Some(0.999);
-        }),
-        ("unknown_suite", "records[0].suite", |of| {
-            of.records[0].suite.name = "unheard-of".to_owned();
-            of.records[0].requested.suite = "unheard-of".to_owned();
-        }),
-        ("empty", "refused[0].reason", |of| of.refused[0].reason.clear()),
-        ("too_many", "records", |of| of.records = vec![of.records[0].clone(); 25]),
-    ];
-    for (code, field, change) in cases {
+    let refused = |code: &str, field: &str, change: Edit<SharedComparison>| {
         let mut changed = comparison();
         change(&mut changed);
         share(&server, &changed).assert_refused(422, code, field);
-    }
+    };
+    refused("too_few", "records", |of| of.records.clear());
+    refused("too_few", "records", |of| {
+        of.records.truncate(1);
+        of.refused.clear();
+    });
+    refused("summary_mismatch", "records[1].workloads[0].summary.accuracy", |of| {
+        of.records[1].workloads[0].summary.accuracy = Some(0.999);
+    });
+    refused("unknown_suite", "records[0].suite", |of| {
+        of.records[0].suite.name = "unheard-of".to_owned();
+        of.records[0].requested.suite = "unheard-of".to_owned();
+    });
+    refused("empty", "refused[0].reason", |of| of.refused[0].reason.clear());
+    refused("too_many", "records", |of| of.records = vec![of.records[0].clone(); 25]);
     server.json("POST", PATH, &serde_json::json!({})).assert_refused(400, "missing_field", "");
 }
 
@@ -129,10 +126,6 @@ fn named(name: &'static str, factor: u32) -> impl Fn(&mut RunRecord) {
     }
 }
 
-fn compared(server: &TestServer, query: &str) -> Comparing {
-    server.read(&format!("/api/v1/compare?{query}"))
-}
-
 #[test]
 fn runs_are_compared_with_the_first() {
     let usual = |_: &mut RunRecord| {};
@@ -142,7 +135,7 @@ fn runs_are_compared_with_the_first() {
         record.workloads[1].settings.batch_size *= 2;
     };
     let (server, ids) = server_with(&[&usual, &fast, &usual]);
-    let found = compared(&server, &format!("runs={},{},{}", ids[0], ids[1], ids[2]));
+    let found: Comparing = server.read(&format!("/api/v1/compare?runs={}", ids.join(",")));
     assert_eq!(found.sides.iter().map(|side| &side.id).collect::<Vec<_>>(), ids.iter().collect::<Vec<_>>());
     assert_eq!(found.sides[1].name, "Example GPU 9001");
     let whats: Vec<&str> = found.differences.iter().map(|difference| difference.what.as_str()).collect();
@@ -175,7 +168,7 @@ fn devices_are_compared_in_what_they_both_have() {
     };
     let (server, _) =
         server_with(&[&named("Example GPU 1", 1), &named("Example GPU 2", 5), &named("Example GPU 2", 5), &in_browser]);
-    let found = compared(&server, "devices=reported-example-gpu-2,reported-example-gpu-1");
+    let found: Comparing = server.read("/api/v1/compare?devices=reported-example-gpu-2,reported-example-gpu-1");
     assert_eq!(found.sides[0].name, "Example GPU 2");
     assert_eq!(found.workloads.len(), 2, "what only one has is left out: {found:?}");
     for workload in &found.workloads {
@@ -219,7 +212,7 @@ fn device_history_is_grouped_by_version_driver_and_month() {
     let pair = |label: &str, runs: u64| (label.to_owned(), runs);
     assert_eq!(told(&found.engine_versions), [pair("0.1.0", 2), pair("0.2.0", 3)]);
     assert_eq!(told(&found.drivers), [pair("example 1", 2), pair("example 2", 2)], "where the platform tells it");
-    let month = |day: f64| Date::of(BEGINNING + day * DAY).iso()[..7].to_owned();
+    let month = |day: f64| results::Date::of(BEGINNING + day * DAY).iso()[..7].to_owned();
     assert_eq!(found.months.iter().map(|line| line.figure.runs).sum::<u64>(), 5);
     assert_eq!(found.months.first().map(|line| line.label.clone()), Some(month(0.0)));
     let [before, after] = &found.engine_versions[..] else { panic!("two versions") };

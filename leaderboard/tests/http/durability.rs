@@ -2,11 +2,9 @@
 
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use sqlx::Executor;
 
-use crate::on_postgres;
 use crate::support::*;
 
 /// Shortens a record to fit the time between announcement and upload.
@@ -83,21 +81,19 @@ fn startup_errors_come_with_advice() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let database = path("good.sqlite");
-    let cases: [(&[&str], &str); 9] = [
-        (&["--listen", &address, "--database", &database], "--listen"),
-        (&["--listen", "nowhere", "--database", &database], "--listen"),
-        (&["--listen", "127.0.0.1:0", "--database", &path("no-database")], "no-database"),
-        (&["--listen", "127.0.0.1:0", "--database", &path("missing/x.sqlite")], "missing/x.sqlite"),
-        (&["--listen", "127.0.0.1:0", "--database", &database, "--page", &path("no-page")], "cargo xtask run"),
-        (&["--listen", "127.0.0.1:0", "--database", &database, "--data", &path("no-data")], "fetch-data"),
-        (&["--run-lifetime-seconds", "0"], "--run-lifetime-seconds"),
-        (&["--log", "a=b=c"], "--log"),
-        (&["--trusted-proxy-header", "x-whatever"], "x-forwarded-for, x-real-ip"),
-    ];
-    for (arguments, told) in cases {
+    let fails = |arguments: &[&str], told: &str| {
         let errors = failed(&command().args(arguments).output().unwrap());
         assert!(errors.contains(told), "{arguments:?}: {errors}");
-    }
+    };
+    fails(&["--listen", &address, "--database", &database], "--listen");
+    fails(&["--listen", "nowhere", "--database", &database], "--listen");
+    fails(&["--listen", "127.0.0.1:0", "--database", &path("no-database")], "no-database");
+    fails(&["--listen", "127.0.0.1:0", "--database", &path("missing/x.sqlite")], "missing/x.sqlite");
+    fails(&["--listen", "127.0.0.1:0", "--database", &database, "--page", &path("no-page")], "cargo xtask run");
+    fails(&["--listen", "127.0.0.1:0", "--database", &database, "--data", &path("no-data")], "fetch-data");
+    fails(&["--run-lifetime-seconds", "0"], "--run-lifetime-seconds");
+    fails(&["--log", "a=b=c"], "--log");
+    fails(&["--trusted-proxy-header", "x-whatever"], "x-forwarded-for, x-real-ip");
     let help = done(&command().arg("--help").output().unwrap());
     assert!(help.contains("Examples:") && help.contains("--page dist"), "{help}");
 }
@@ -106,7 +102,7 @@ fn startup_errors_come_with_advice() {
 #[ignore = "waits for 10 s"]
 fn locked_database_is_busy_until_free() {
     let server = TestServer::start();
-    let lock = if on_postgres() { "BEGIN; LOCK TABLE started_runs, runs" } else { "BEGIN EXCLUSIVE" };
+    let lock = if crate::on_postgres() { "BEGIN; LOCK TABLE started_runs, runs" } else { "BEGIN EXCLUSIVE" };
     block_on(async {
         let mut somebody = server.database().connect().await;
         somebody.execute(lock).await.unwrap();

@@ -1,7 +1,6 @@
 //! A temporarily full disk: after a restart, exactly the acknowledged writes exist.
 
-use std::fs;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -142,20 +142,18 @@ fn failed_network_has_one_line_reason_and_no_metrics() {
     fn fail_with(of: &mut WorkloadRecord, reason: &str) {
         of.outcome = Outcome::Failed { cause: FailureCause::Data, reason: reason.to_owned() };
     }
-    let cases: [(Edit<WorkloadRecord>, &str, &str); 4] = [
-        (|of| fail_with(of, &"x".repeat(301)), "too_long", "outcome.reason"),
-        (|of| fail_with(of, "a\nb"), "control_character", "outcome.reason"),
-        (|of| fail_with(of, "  "), "empty", "outcome.reason"),
-        (|of| of.first_losses.push(2.3), "inconsistent", "outcome"),
-    ];
     let server = TestServer::start();
     let mut failed = record::unregistered(5);
     fail(&mut failed.workloads[0], Vec::new());
-    for (spoil, code, field) in cases {
+    let refused = |change: Edit<WorkloadRecord>, code: &str, field: &str| {
         let mut record = failed.clone();
-        spoil(&mut record.workloads[0]);
+        change(&mut record.workloads[0]);
         server.import(&record).assert_refused(422, code, &format!("workloads[0].{field}"));
-    }
+    };
+    refused(|of| fail_with(of, &"x".repeat(301)), "too_long", "outcome.reason");
+    refused(|of| fail_with(of, "a\nb"), "control_character", "outcome.reason");
+    refused(|of| fail_with(of, "  "), "empty", "outcome.reason");
+    refused(|of| of.first_losses.push(2.3), "inconsistent", "outcome");
     assert_eq!(server.import(&failed).status, 201);
     // A suite names the network that failed, too.
     failed.workloads.remove(0);
@@ -189,21 +187,19 @@ fn bad_announcements_and_records_of_other_runs_are_refused() {
     let (started, record) = server.honest_run();
     let other = server.begin();
     let version = "provenance.engine_version";
-    let cases: [(Edit<RunRecord>, u16, &str, &str); 8] = [
-        (|r| r.run_id = None, 422, "wrong_run_id", "run_id"),
-        (|r| r.run_id = Some("0".repeat(16)), 422, "wrong_run_id", "run_id"),
-        (|r| r.nonce = None, 403, "wrong_nonce", "nonce"),
-        (|r| r.nonce = Some("0".repeat(64)), 403, "wrong_nonce", "nonce"),
-        (|r| r.requested.seed ^= 1, 422, "wrong_seed", "seed"),
-        (|r| r.suite.version += 1, 422, "wrong_suite", "suite"),
-        (|r| r.suite.name = "other".to_owned(), 422, "wrong_suite", "suite"),
-        (|r| r.provenance.engine_version = "0.0.9".to_owned(), 422, "wrong_engine_version", version),
-    ];
-    for (change, status, code, field) in cases {
+    let refused = |change: Edit<RunRecord>, status, code: &str, field: &str| {
         let mut wrong = record.clone();
         change(&mut wrong);
         server.upload(&started.run_id, &wrong).assert_refused(status, code, field);
-    }
+    };
+    refused(|r| r.run_id = None, 422, "wrong_run_id", "run_id");
+    refused(|r| r.run_id = Some("0".repeat(16)), 422, "wrong_run_id", "run_id");
+    refused(|r| r.nonce = None, 403, "wrong_nonce", "nonce");
+    refused(|r| r.nonce = Some("0".repeat(64)), 403, "wrong_nonce", "nonce");
+    refused(|r| r.requested.seed ^= 1, 422, "wrong_seed", "seed");
+    refused(|r| r.suite.version += 1, 422, "wrong_suite", "suite");
+    refused(|r| r.suite.name = "other".to_owned(), 422, "wrong_suite", "suite");
+    refused(|r| r.provenance.engine_version = "0.0.9".to_owned(), 422, "wrong_engine_version", version);
     server.upload(&other.run_id, &record).assert_refused(422, "wrong_run_id", "run_id");
     let stolen = RunRecord { nonce: Some(other.nonce), ..record.clone() };
     server.upload(&started.run_id, &stolen).assert_refused(403, "wrong_nonce", "nonce");
@@ -212,17 +208,16 @@ fn bad_announcements_and_records_of_other_runs_are_refused() {
 
     let suite = |name: &str, version| StartRun { suite: Suite { name: name.to_owned(), version }, ..start() };
     let engine = |version: &str| StartRun { engine_version: version.to_owned(), ..start() };
-    for (request, code, field) in [
-        (suite("Quick!", 1), "bad_name", "suite.name"),
-        (suite("quick", 0), "out_of_range", "suite.version"),
-        (suite("quick", 2), "unknown_suite", "suite"),
-        (suite("quicker", 1), "unknown_suite", "suite"),
-        (engine(""), "empty", "engine_version"),
-        (engine(&"1".repeat(65)), "too_long", "engine_version"),
-        (engine("1\n2"), "control_character", "engine_version"),
-    ] {
+    let refused = |request: StartRun, code: &str, field: &str| {
         server.json("POST", "/api/v1/runs", &request).assert_refused(422, code, field);
-    }
+    };
+    refused(suite("Quick!", 1), "bad_name", "suite.name");
+    refused(suite("quick", 0), "out_of_range", "suite.version");
+    refused(suite("quick", 2), "unknown_suite", "suite");
+    refused(suite("quicker", 1), "unknown_suite", "suite");
+    refused(engine(""), "empty", "engine_version");
+    refused(engine(&"1".repeat(65)), "too_long", "engine_version");
+    refused(engine("1\n2"), "control_character", "engine_version");
 }
 
 #[test]

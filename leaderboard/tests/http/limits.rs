@@ -21,17 +21,16 @@ fn malformed_and_mistyped_bodies_are_refused_with_the_place() {
     let server = TestServer::start();
     // Deep nesting does not overflow the stack.
     let deep = "[".repeat(100_000);
-    for (text, place) in [
-        ("{\n  \"schema_version\": 1,\n  oops\n}", "line 3 column 3"),
-        ("{\"schema_version\": 1", "line 1 column 20"),
-        ("nonsense", "line 1 column 2"),
-        ("{\"schema_version\": 1}}", "line 1"),
-        ("{\"schema_version\": NaN}", "line 1"),
-        ("[[[[", "line 1"),
-        (&deep, "line 1"),
-    ] {
+    let refused = |text: &str, place: &str| {
         assert_says(&import_text(&server, text).with_status(400).parse::<ErrorBody>().message, &[place]);
-    }
+    };
+    refused("{\n  \"schema_version\": 1,\n  oops\n}", "line 3 column 3");
+    refused("{\"schema_version\": 1", "line 1 column 20");
+    refused("nonsense", "line 1 column 2");
+    refused("{\"schema_version\": 1}}", "line 1");
+    refused("{\"schema_version\": NaN}", "line 1");
+    refused("[[[[", "line 1");
+    refused(&deep, "line 1");
     assert_eq!(server.send("POST", IMPORT, &JSON, b"{\"schema_version\": \"\xff\xfe\"}").status, 400);
     // Numbers that no format holds.
     let text = serde_json::to_string(&record::unregistered(1)).unwrap();
@@ -51,23 +50,21 @@ fn malformed_and_mistyped_bodies_are_refused_with_the_place() {
     let batch_size = "workloads[0].settings.batch_size";
     // JSON has no NaN: writers turn it into null.
     let seconds = "workloads[0].windows[0].seconds";
-    let cases: [(Edit<Value>, &str, &str); 9] = [
-        (|r| r["user_agent"] = json!("Mozilla"), "unknown_field", "user_agent"),
-        (|r| r["device"]["adapter"]["limits"] = json!({}), "unknown_field", "device.adapter.limits"),
-        (|r| drop(r["device"].as_object_mut().unwrap().remove("backend")), "missing_field", "device"),
-        (|r| r["workloads"][0]["settings"]["batch_size"] = json!("128"), "wrong_type", batch_size),
-        (|r| r["workloads"][0]["settings"]["batch_size"] = json!(1.5), "wrong_type", batch_size),
-        (|r| r["workloads"][0]["settings"]["batch_size"] = json!(-1), "wrong_type", batch_size),
-        (|r| r["requested"]["seed"] = json!(u64::MAX), "wrong_type", "requested.seed"),
-        (|r| r["requested"]["seed"] = json!("x".repeat(100_000)), "wrong_type", "requested.seed"),
-        (|r| r["workloads"][0]["windows"][0]["seconds"] = Value::Null, "wrong_type", seconds),
-    ];
-    for (change, code, field) in cases {
+    let refused = |change: Edit<Value>, code: &str, field: &str| {
         let mut json = serde_json::to_value(record::unregistered(1)).unwrap();
         change(&mut json);
         let message = server.json("POST", IMPORT, &json).assert_refused(400, code, field);
         assert!(message.len() < 500, "it quotes {} bytes", message.len());
-    }
+    };
+    refused(|r| r["user_agent"] = json!("Mozilla"), "unknown_field", "user_agent");
+    refused(|r| r["device"]["adapter"]["limits"] = json!({}), "unknown_field", "device.adapter.limits");
+    refused(|r| drop(r["device"].as_object_mut().unwrap().remove("backend")), "missing_field", "device");
+    refused(|r| r["workloads"][0]["settings"]["batch_size"] = json!("128"), "wrong_type", batch_size);
+    refused(|r| r["workloads"][0]["settings"]["batch_size"] = json!(1.5), "wrong_type", batch_size);
+    refused(|r| r["workloads"][0]["settings"]["batch_size"] = json!(-1), "wrong_type", batch_size);
+    refused(|r| r["requested"]["seed"] = json!(u64::MAX), "wrong_type", "requested.seed");
+    refused(|r| r["requested"]["seed"] = json!("x".repeat(100_000)), "wrong_type", "requested.seed");
+    refused(|r| r["workloads"][0]["windows"][0]["seconds"] = Value::Null, "wrong_type", seconds);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Lists: order, filters, pages, entity tags, query plans, and ranked results.
 
-use engine::SUITES;
 use leaderboard::devices::class_of;
 use leaderboard::load::{Board, PastRun};
 use proptest::prelude::*;
@@ -10,10 +9,6 @@ use results::{BROWSERS, Date, SYSTEMS, Warning, obstacle};
 use serde_json::{Map, Value, json};
 
 use crate::support::*;
-
-fn faster(factor: u32) -> impl Fn(&mut RunRecord) {
-    move |record| record::speed_up(record, factor)
-}
 
 fn ids(list: &RunList) -> Vec<&str> {
     list.rows.iter().map(|row| row.run_id.as_str()).collect()
@@ -41,7 +36,7 @@ fn only_proven_standard_hardware_results_are_ranked() {
     warned(Warning::TabHidden { seconds: 2.0, paused_seconds: 0.0 });
     warned(Warning::CoarseTimer { resolution_seconds: 0.1 });
     let generated = warned(Warning::GeneratedData { workload: "caffe-mnist".to_owned() });
-    assert_eq!(server.accepted(faster(100_000)).verdict.tier, Tier::Flagged);
+    assert_eq!(server.accepted(|record| record::speed_up(record, 100_000)).verdict.tier, Tier::Flagged);
     server.imported(1);
 
     let all = server.list("");
@@ -114,7 +109,8 @@ fn filters_find_runs_also_after_a_tier_change() {
 #[test]
 fn cursor_visits_all_rows_of_its_query_only() {
     let server = TestServer::start();
-    let runs: Vec<String> = (1..6).map(|factor| server.accepted(faster(factor)).run_id).collect();
+    let accept = |factor| server.accepted(|record| record::speed_up(record, factor)).run_id;
+    let runs: Vec<String> = (1..6).map(accept).collect();
     let mut pages = vec![server.list("?workload=caffe-mnist&limit=2")];
     while let Some(next) = &pages[pages.len() - 1].next {
         pages.push(server.list(&format!("?workload=caffe-mnist&limit=2&cursor={next}")));
@@ -220,7 +216,7 @@ const RUNS: u32 = 2000;
 
 #[test]
 fn every_page_query_uses_an_index() {
-    let template = record::of_suite(&SUITES[0], 1);
+    let template = record::unregistered(1);
     let past = |number: u32| {
         let mut record = template.clone();
         record.requested.seed = number;

@@ -1,6 +1,5 @@
 //! Actions of moderators: effects, reversal and the public log.
 
-use std::process::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use results::api::{Deed, ModerationLog};
@@ -9,7 +8,7 @@ use serde_json::json;
 use crate::standings::{device, places};
 use crate::support::*;
 
-const CAT: &str = "203.0.113.5";
+const CAT: Who = Some("203.0.113.5");
 const A: &str = "reported-example-gpu-a";
 const B: &str = "reported-example-gpu-b";
 const C: &str = "reported-example-gpu-c";

@@ -1,7 +1,6 @@
 //! The page and the data sets: files, caching, compression, and headers on every answer.
 
-use std::fs;
-use std::fs::File;
+use std::fs::{self, File};
 
 use results::api::{DataSetList, ServedDataSet};
 use results::open_data::SnapshotList;

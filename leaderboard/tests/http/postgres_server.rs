@@ -1,6 +1,6 @@
 //! PostgreSQL's outages, refusals and backups.
 
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 
 use crate::support::*;
 use crate::upkeep::ids;
@@ -168,14 +168,13 @@ fn postgresql_backup_advice_works() {
         assert!(said.contains(told), "{said}");
         assert_silent(&said);
     }
-    let done = |output: Output| assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let dump = ["--format=custom", "--file=monday.dump", database.argument()];
-    done(cluster.program("pg_dump").args(dump).output().unwrap());
+    done(&cluster.program("pg_dump").args(dump).output().unwrap());
     server.imported(2);
     // Into existing tables as well as an empty database.
     for _ in 0..2 {
         let words = ["--clean", "--if-exists", "--dbname", copy.argument(), "monday.dump"];
-        done(cluster.program("pg_restore").args(words).output().unwrap());
+        done(&cluster.program("pg_restore").args(words).output().unwrap());
         assert_eq!(ids(&ServerProcess::start(&copy)), [kept.as_str()]);
     }
 }

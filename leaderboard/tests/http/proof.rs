@@ -66,7 +66,7 @@ fn slower_server_clock_determines_the_rate() {
 #[test]
 fn guessed_first_losses_flag_a_run_and_are_noted_on_others() {
     let server = rehearsal::server();
-    let proven = |who: &'static str| server.proven_by(who, |record| record.device.claimed_name = Some(who.to_owned()));
+    let proven = |who: Who| server.proven_by(who, |record| record.device.claimed_name = who.map(str::to_owned));
     let [same, another] = [ANN, BOB].map(proven);
     let mut fake = light();
     small(&mut fake.record).first_losses.iter_mut().for_each(|loss| *loss *= 1.01);

@@ -77,8 +77,8 @@ fn states_of_one_prefix_leave_room_for_others() {
 #[test]
 fn readers_of_one_prefix_leave_exports_and_time_to_others() {
     let server = rehearsal::server();
-    let runs = (0..10).map(|seed| server.import(&long_record(seed)).parse::<results::api::AcceptedRun>().run_id);
-    let runs: Vec<String> = runs.collect();
+    let import = |seed| server.import(&long_record(seed)).parse::<AcceptedRun>().run_id;
+    let runs: Vec<String> = (0..10).map(import).collect();
     let export = "/api/v1/export?format=jsonl";
     let slow: Vec<_> = (1..=12)
         .map(|last| {

@@ -85,94 +85,89 @@ fn correctness(record: &mut RunRecord) -> &mut Correctness {
 fn values_out_of_range_are_refused_by_name() {
     let bench = RefusalBench::new();
     let hidden = json!({"kind": "tab_hidden", "seconds": -1, "paused_seconds": 0});
-    for (pointer, value, code, field) in [
-        ("/schema_version", json!(0), "unknown_schema_version", ""),
-        ("/departures", json!([{ "kind": "other_networks" }]), "not_standard", ""),
-        ("/workloads/0/settings/precision", json!("f16-matrix"), "not_standard", "departures"),
-        ("/requested/adapter", json!(""), "empty", ""),
-        ("/requested/suite", json!("complete"), "inconsistent", ""),
-        ("/provenance/wall_seconds", json!(-1), "out_of_range", ""),
-        ("/provenance/wall_seconds", json!(1e9), "out_of_range", ""),
-        ("/provenance/started_unix_seconds", json!(1e12), "out_of_range", ""),
-        ("/provenance/commit", json!("c".repeat(65)), "too_long", ""),
-        ("/provenance/client/name", json!(""), "empty", ""),
-        ("/provenance/client/logical_processors", json!(0), "out_of_range", ""),
-        ("/device/backend", json!("WGSL"), "bad_name", ""),
-        ("/device/backend", json!("reference"), "inconsistent", ""),
-        ("/device/adapter/kind", json!("cpu"), "inconsistent", ""),
-        ("/device/adapter/name", json!("a".repeat(201)), "too_long", ""),
-        ("/device/adapter/driver", json!("\u{1b}[2J"), "control_character", ""),
-        ("/device/claimed_name", json!("abc\u{202e}cba"), "control_character", ""),
-        ("/workloads", json!([]), "nothing_completed", ""),
-        ("/workloads/0/workload", json!("a' OR '1'='1"), "bad_name", ""),
-        ("/workloads/1/workload", json!("keras-mnist-mlp"), "duplicate_workload", ""),
-        ("/warnings/0", hidden, "out_of_range", "warnings[0].seconds"),
-        ("/warnings/0", json!({"kind": "unregistered", "reason": "r".repeat(301)}), "too_long", "warnings[0].reason"),
-    ] {
-        bench.refuses(pointer, value, code, field);
-    }
-    for (name, value) in [
-        ("batch_size", json!(0)),
-        ("batch_size", json!(65_537)),
-        ("learning_rate", json!(0)),
-        ("learning_rate", json!(-0.1)),
-        ("learning_rate", json!(1000.5)),
-        ("training_samples", json!(0)),
-        ("test_samples", json!(0)),
-        ("parameters", json!(0)),
-        ("training_flops_per_sample", json!(0)),
-        ("training_flops_per_sample", json!(u64::MAX)),
-        ("device_memory_bytes", json!(u64::MAX)),
-    ] {
+    bench.refuses("/schema_version", json!(0), "unknown_schema_version", "");
+    bench.refuses("/departures", json!([{ "kind": "other_networks" }]), "not_standard", "");
+    bench.refuses("/workloads/0/settings/precision", json!("f16-matrix"), "not_standard", "departures");
+    bench.refuses("/requested/adapter", json!(""), "empty", "");
+    bench.refuses("/requested/suite", json!("complete"), "inconsistent", "");
+    bench.refuses("/provenance/wall_seconds", json!(-1), "out_of_range", "");
+    bench.refuses("/provenance/wall_seconds", json!(1e9), "out_of_range", "");
+    bench.refuses("/provenance/started_unix_seconds", json!(1e12), "out_of_range", "");
+    bench.refuses("/provenance/commit", json!("c".repeat(65)), "too_long", "");
+    bench.refuses("/provenance/client/name", json!(""), "empty", "");
+    bench.refuses("/provenance/client/logical_processors", json!(0), "out_of_range", "");
+    bench.refuses("/device/backend", json!("WGSL"), "bad_name", "");
+    bench.refuses("/device/backend", json!("reference"), "inconsistent", "");
+    bench.refuses("/device/adapter/kind", json!("cpu"), "inconsistent", "");
+    bench.refuses("/device/adapter/name", json!("a".repeat(201)), "too_long", "");
+    bench.refuses("/device/adapter/driver", json!("\u{1b}[2J"), "control_character", "");
+    bench.refuses("/device/claimed_name", json!("abc\u{202e}cba"), "control_character", "");
+    bench.refuses("/workloads", json!([]), "nothing_completed", "");
+    bench.refuses("/workloads/0/workload", json!("a' OR '1'='1"), "bad_name", "");
+    bench.refuses("/workloads/1/workload", json!("keras-mnist-mlp"), "duplicate_workload", "");
+    bench.refuses("/warnings/0", hidden, "out_of_range", "warnings[0].seconds");
+    let unregistered = json!({"kind": "unregistered", "reason": "r".repeat(301)});
+    bench.refuses("/warnings/0", unregistered, "too_long", "warnings[0].reason");
+    let refuses = |name: &str, value: Value| {
         bench.refuses(&format!("/workloads/0/settings/{name}"), value, "out_of_range", "");
-    }
+    };
+    refuses("batch_size", json!(0));
+    refuses("batch_size", json!(65_537));
+    refuses("learning_rate", json!(0));
+    refuses("learning_rate", json!(-0.1));
+    refuses("learning_rate", json!(1000.5));
+    refuses("training_samples", json!(0));
+    refuses("test_samples", json!(0));
+    refuses("parameters", json!(0));
+    refuses("training_flops_per_sample", json!(0));
+    refuses("training_flops_per_sample", json!(u64::MAX));
+    refuses("device_memory_bytes", json!(u64::MAX));
     bench.still_accepts_the_honest_record();
 }
 
 #[test]
 fn raw_samples_that_contradict_each_other_are_refused() {
     let bench = RefusalBench::new();
-    for (pointer, value, code, field) in [
-        ("settings/batch_size", json!(60_001), "inconsistent", ""),
-        ("settings/variants", json!(vec!["v"; 257]), "too_many", ""),
-        ("windows/1/seconds", json!(-1), "out_of_range", ""),
-        ("windows/1/samples", json!(128_001), "inconsistent", ""),
-        ("windows/1/samples", json!(468), "inconsistent", ""),
-        ("curve/0/accuracy", json!(1.01), "out_of_range", ""),
-        ("curve/0/loss", json!(-1), "out_of_range", ""),
-        ("curve/1/step", json!(469), "not_increasing", ""),
-        ("curve/1/step", json!(8476), "inconsistent", ""),
-        ("curve/1/training_seconds", json!(0.1), "not_increasing", ""),
-        ("curve/1/training_seconds", json!(8.6), "inconsistent", ""),
-        ("evaluations/0/accuracy", json!(-0.01), "out_of_range", ""),
-        ("evaluations/0/seconds", json!(1e300), "out_of_range", ""),
-        ("evaluations/1/step", json!(469), "not_increasing", ""),
-        ("evaluations/1/step", json!(8476), "inconsistent", ""),
-        ("epochs/0/epoch", json!(2), "not_increasing", ""),
-        ("epochs/0/seconds", json!(8.6), "inconsistent", "workloads[1].epochs"),
-        ("target/accuracy", json!(1.5), "out_of_range", ""),
-        ("target/accuracy", json!(0.9), "inconsistent", "workloads[1].target.reached_step"),
-        ("target/reached_step", json!(2000), "inconsistent", ""),
-        ("target/reached_step", Value::Null, "inconsistent", ""),
-        ("target/reached_seconds", json!(2.0), "inconsistent", ""),
-        ("first_losses", json!(vec![2.5; 1001]), "too_many", ""),
-        ("cold_start/build_seconds", json!(-0.1), "out_of_range", ""),
-        ("peaks/1/window", json!(10), "inconsistent", ""),
-        ("peaks/0/flops_per_second", json!(0.0), "out_of_range", ""),
-        ("peaks/0/copied_bytes_per_second", json!(-1.0), "out_of_range", ""),
-        ("cold_start/compiling_seconds", json!(-0.1), "out_of_range", ""),
-        ("resources/cpu_user_percent", json!(-1), "out_of_range", ""),
-        ("resources/machine_io_wait_percent", json!(-1), "out_of_range", ""),
-        ("resources/samples/1/seconds", json!(0.25), "not_increasing", ""),
-        ("resources/samples/0/gpu_busy_percent", json!(101), "out_of_range", ""),
-        ("resources/samples/0/gpu_power_watts", json!(-1), "out_of_range", ""),
-        ("resources/samples/1/gpu_energy_joules", json!(1), "inconsistent", ""),
-        ("resources/samples/1/gpu_clock_hertz", json!(1e13), "out_of_range", ""),
-        ("resources/samples", json!(vec![json!({ "seconds": 1.0 }); 129]), "too_many", ""),
-        ("resources/resident_memory_average_bytes", json!(130_000_000), "inconsistent", ""),
-    ] {
+    let refuses = |pointer: &str, value: Value, code: &str, field: &str| {
         bench.refuses(&format!("/workloads/1/{pointer}"), value, code, field);
-    }
+    };
+    refuses("settings/batch_size", json!(60_001), "inconsistent", "");
+    refuses("settings/variants", json!(vec!["v"; 257]), "too_many", "");
+    refuses("windows/1/seconds", json!(-1), "out_of_range", "");
+    refuses("windows/1/samples", json!(128_001), "inconsistent", "");
+    refuses("windows/1/samples", json!(468), "inconsistent", "");
+    refuses("curve/0/accuracy", json!(1.01), "out_of_range", "");
+    refuses("curve/0/loss", json!(-1), "out_of_range", "");
+    refuses("curve/1/step", json!(469), "not_increasing", "");
+    refuses("curve/1/step", json!(8476), "inconsistent", "");
+    refuses("curve/1/training_seconds", json!(0.1), "not_increasing", "");
+    refuses("curve/1/training_seconds", json!(8.6), "inconsistent", "");
+    refuses("evaluations/0/accuracy", json!(-0.01), "out_of_range", "");
+    refuses("evaluations/0/seconds", json!(1e300), "out_of_range", "");
+    refuses("evaluations/1/step", json!(469), "not_increasing", "");
+    refuses("evaluations/1/step", json!(8476), "inconsistent", "");
+    refuses("epochs/0/epoch", json!(2), "not_increasing", "");
+    refuses("epochs/0/seconds", json!(8.6), "inconsistent", "workloads[1].epochs");
+    refuses("target/accuracy", json!(1.5), "out_of_range", "");
+    refuses("target/accuracy", json!(0.9), "inconsistent", "workloads[1].target.reached_step");
+    refuses("target/reached_step", json!(2000), "inconsistent", "");
+    refuses("target/reached_step", Value::Null, "inconsistent", "");
+    refuses("target/reached_seconds", json!(2.0), "inconsistent", "");
+    refuses("first_losses", json!(vec![2.5; 1001]), "too_many", "");
+    refuses("cold_start/build_seconds", json!(-0.1), "out_of_range", "");
+    refuses("peaks/1/window", json!(10), "inconsistent", "");
+    refuses("peaks/0/flops_per_second", json!(0.0), "out_of_range", "");
+    refuses("peaks/0/copied_bytes_per_second", json!(-1.0), "out_of_range", "");
+    refuses("cold_start/compiling_seconds", json!(-0.1), "out_of_range", "");
+    refuses("resources/cpu_user_percent", json!(-1), "out_of_range", "");
+    refuses("resources/machine_io_wait_percent", json!(-1), "out_of_range", "");
+    refuses("resources/samples/1/seconds", json!(0.25), "not_increasing", "");
+    refuses("resources/samples/0/gpu_busy_percent", json!(101), "out_of_range", "");
+    refuses("resources/samples/0/gpu_power_watts", json!(-1), "out_of_range", "");
+    refuses("resources/samples/1/gpu_energy_joules", json!(1), "inconsistent", "");
+    refuses("resources/samples/1/gpu_clock_hertz", json!(1e13), "out_of_range", "");
+    refuses("resources/samples", json!(vec![json!({ "seconds": 1.0 }); 129]), "too_many", "");
+    refuses("resources/resident_memory_average_bytes", json!(130_000_000), "inconsistent", "");
     bench.refuses_all(&[
         ("inconsistent", "workloads[0].windows", |r| first(r).windows.clear()),
         ("inconsistent", "workloads[0].windows", |r| first(r).windows.iter_mut().for_each(|w| w.seconds = 0.0)),
@@ -207,21 +202,20 @@ fn refuses_summaries_that_contradict_raw_samples() {
 #[test]
 fn refuses_comparisons_that_contradict_their_losses() {
     let bench = RefusalBench::new();
-    for (pointer, value, field, code) in [
-        ("losses/0", json!(2.6), "largest_difference", "inconsistent"),
-        ("largest_difference", json!(0.0005), "largest_difference", "inconsistent"),
-        ("passed", json!(false), "passed", "inconsistent"),
-        ("tolerance", json!(0.2), "tolerance", "out_of_range"),
-        ("tolerance", json!(0.0011), "tolerance", "out_of_range"),
-        ("tolerance", json!(-1e-9), "tolerance", "out_of_range"),
-        ("losses", json!([2.5]), "reference_losses", "inconsistent"),
-        ("losses", json!([]), "reference_losses", "inconsistent"),
-        ("reference_losses", json!([2.5]), "reference_losses", "inconsistent"),
-        ("batch_size", json!(0), "batch_size", "out_of_range"),
-    ] {
+    let refuses = |pointer: &str, value: Value, field: &str, code: &str| {
         let field = format!("workloads[0].correctness.{field}");
         bench.refuses(&format!("/workloads/0/correctness/{pointer}"), value, code, &field);
-    }
+    };
+    refuses("losses/0", json!(2.6), "largest_difference", "inconsistent");
+    refuses("largest_difference", json!(0.0005), "largest_difference", "inconsistent");
+    refuses("passed", json!(false), "passed", "inconsistent");
+    refuses("tolerance", json!(0.2), "tolerance", "out_of_range");
+    refuses("tolerance", json!(0.0011), "tolerance", "out_of_range");
+    refuses("tolerance", json!(-1e-9), "tolerance", "out_of_range");
+    refuses("losses", json!([2.5]), "reference_losses", "inconsistent");
+    refuses("losses", json!([]), "reference_losses", "inconsistent");
+    refuses("reference_losses", json!([2.5]), "reference_losses", "inconsistent");
+    refuses("batch_size", json!(0), "batch_size", "out_of_range");
     bench.refuses_all(&[
         ("out_of_range", "workloads[0].correctness.redraws", |r| correctness(r).redraws = 3),
         // No losses on either side.
@@ -252,21 +246,19 @@ fn refuses_whole_batch_results_that_contradict_their_numbers() {
         change(&mut whole);
         correctness(record).whole_batch = Some(whole);
     };
-    let rows: [(&str, &str, Edit<WholeBatch>); 9] = [
-        ("whole_batch.batch_size", "inconsistent", |whole| whole.batch_size += 1),
-        ("whole_batch.part_size", "out_of_range", |whole| whole.part_size = 0),
-        ("whole_batch.part_size", "out_of_range", |whole| whole.part_size = whole.batch_size + 1),
-        ("whole_batch.gradient_difference", "out_of_range", |whole| whole.gradient_difference = -1e-9),
-        ("whole_batch.gradient_tolerance", "out_of_range", |whole| whole.gradient_tolerance = 0.06),
-        ("whole_batch.passed", "inconsistent", |whole| whole.gradient_difference = 0.06),
-        ("whole_batch.passed", "inconsistent", |whole| whole.loss = 2.51),
-        ("whole_batch.passed", "inconsistent", |whole| (whole.loss, whole.loss_of_parts) = (f64::MAX, f64::MAX)),
-        // The disagreement of the whole batch is reported, but marked as passed.
-        ("passed", "inconsistent", |whole| (whole.gradient_difference, whole.passed) = (1.0, false)),
-    ];
-    for (field, code, change) in rows {
+    let refuses = |field: &str, code: &str, change: Edit<WholeBatch>| {
         bench.refuses_changed(code, &format!("workloads[0].correctness.{field}"), |record| with_whole(record, change));
-    }
+    };
+    refuses("whole_batch.batch_size", "inconsistent", |whole| whole.batch_size += 1);
+    refuses("whole_batch.part_size", "out_of_range", |whole| whole.part_size = 0);
+    refuses("whole_batch.part_size", "out_of_range", |whole| whole.part_size = whole.batch_size + 1);
+    refuses("whole_batch.gradient_difference", "out_of_range", |whole| whole.gradient_difference = -1e-9);
+    refuses("whole_batch.gradient_tolerance", "out_of_range", |whole| whole.gradient_tolerance = 0.06);
+    refuses("whole_batch.passed", "inconsistent", |whole| whole.gradient_difference = 0.06);
+    refuses("whole_batch.passed", "inconsistent", |whole| whole.loss = 2.51);
+    refuses("whole_batch.passed", "inconsistent", |whole| (whole.loss, whole.loss_of_parts) = (f64::MAX, f64::MAX));
+    // The disagreement of the whole batch is reported, but marked as passed.
+    refuses("passed", "inconsistent", |whole| (whole.gradient_difference, whole.passed) = (1.0, false));
     let mut right = bench.record.clone();
     with_whole(&mut right, |_| {});
     assert_eq!(bench.server.upload(&bench.started.run_id, &right).status, 201);
@@ -322,21 +314,19 @@ fn more_time_than_passed_cannot_be_claimed() {
 
 #[test]
 fn implausible_runs_are_flagged_with_the_reason() {
-    let cases: [(&str, Edit<RunRecord>); 5] = [
-        ("FLOP/s", |r| record::speed_up(r, 100_000)),
-        ("compared", |r| first(r).correctness = None),
-        ("recomputed", |r| first(r).first_losses.clear()),
-        ("evaluated", |r| {
-            r.requested.target_accuracy = Some(0.5);
-            first(r).evaluations.clear();
-            record::reach(first(r));
-        }),
-        ("swiftshader", |r| r.device.adapter.name = "Google SwiftShader".to_owned()),
-    ];
     let server = TestServer::start();
-    for (reason, change) in cases {
+    let flags = |reason: &str, change: Edit<RunRecord>| {
         assert_tier(&server.accepted(change).verdict, Tier::Flagged, reason);
-    }
+    };
+    flags("FLOP/s", |r| record::speed_up(r, 100_000));
+    flags("compared", |r| first(r).correctness = None);
+    flags("recomputed", |r| first(r).first_losses.clear());
+    flags("evaluated", |r| {
+        r.requested.target_accuracy = Some(0.5);
+        first(r).evaluations.clear();
+        record::reach(first(r));
+    });
+    flags("swiftshader", |r| r.device.adapter.name = "Google SwiftShader".to_owned());
     let mut imported = record::unregistered(3);
     first(&mut imported).first_losses.clear();
     let run: AcceptedRun = server.import(&imported).parse();

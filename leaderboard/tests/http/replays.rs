@@ -1,7 +1,6 @@
 //! Runs recomputed for a host: permitted and forbidden changes.
 
 use std::path::Path;
-use std::process::Output;
 
 use crate::support::pretended::data_folder;
 use crate::support::*;
@@ -19,16 +18,8 @@ fn replayed(server: &TestServer, words: &[&str]) -> String {
     done(&replay_with(server, words, &data_folder()))
 }
 
-fn enqueue(server: &TestServer, words: &[&str]) -> Output {
-    run(&[&["replay", "--no-wait"], words].concat(), server.database())
-}
-
 fn moderated(server: &TestServer, deed: &str, run_id: &str) -> String {
     done(&run(&["moderate", deed, run_id, "--reason", "It is mine to say"], server.database()))
-}
-
-fn ranked(server: &TestServer) -> u64 {
-    server.list("?ranked=true").total
 }
 
 fn waiting(server: &TestServer) -> i64 {
@@ -60,7 +51,7 @@ fn a_proven_run_stays_proven_when_its_first_steps_fit() {
     let before = server.stored(&run_id);
     assert_says(&replayed(&server, &[&run_id]), &[&format!("run {run_id}: It stays proven: "), IN_PART]);
     assert_eq!(server.stored(&run_id), before);
-    assert_eq!(ranked(&server), 1);
+    assert_eq!(server.list("?ranked=true").total, 1);
 }
 
 /// Makes a second record of a server differ from the first.
@@ -72,12 +63,12 @@ fn another(record: &mut RunRecord) {
 fn wrong_first_losses_flag_a_proven_run() {
     let server = rehearsal::server();
     let run = server.proven(|_| {});
-    assert_eq!(ranked(&server), 2);
+    assert_eq!(server.list("?ranked=true").total, 2);
     let said = replayed(&server, &["--tier", "proven"]);
     assert!(said.starts_with("recomputed 1 runs") && said.contains("was proven and is flagged now"), "{said}");
     let verdict = server.verdict(&run);
     assert_tier(&verdict, Tier::Flagged, ANOTHER_LOSS);
-    assert_eq!(ranked(&server), 0);
+    assert_eq!(server.list("?ranked=true").total, 0);
     assert_eq!(server.database().count("SELECT COUNT(*) FROM figures"), 0);
     // No result of a replay makes the run proven again.
     replayed(&server, &["--tier", "flagged"]);
@@ -103,7 +94,7 @@ fn unverifiable_run_is_proven_after_data_arrives() {
     assert_says(&said, &["It stays checked: This leaderboard cannot recompute"]);
     assert_says(&replayed(&server, &["--all-checked"]), &[&format!("run {run_id}: It was checked and is proven now.")]);
     assert_tier(&server.verdict(&run_id), Tier::Proven, "");
-    assert_eq!(ranked(&server), 1);
+    assert_eq!(server.list("?ranked=true").total, 1);
     for forgotten in ["SELECT COUNT(*) FROM shown_states", "SELECT COUNT(*) FROM unexamined_runs"] {
         assert_eq!(server.database().count(forgotten), 0, "{forgotten}");
     }
@@ -119,7 +110,7 @@ fn without_its_states_a_checked_run_is_never_proven() {
     assert_tier(&found, Tier::Checked, IN_PART);
     replayed(&server, &[&run_id]);
     assert_eq!(server.verdict(&run_id), found, "it is said once");
-    assert_eq!(ranked(&server), 0);
+    assert_eq!(server.list("?ranked=true").total, 0);
 }
 
 #[test]
@@ -138,7 +129,7 @@ fn states_of_some_networks_prove_nothing_of_the_others() {
     half.messages.retain(|message| message.call.workload() == SMALL);
     assert_eq!(half.verdict(&server).tier, Tier::Checked);
     assert_says(&replayed(&server, &["--all-checked"]), &["It stays checked: ", IN_PART]);
-    assert_eq!(ranked(&server), 0);
+    assert_eq!(server.list("?ranked=true").total, 0);
 }
 
 #[test]
@@ -152,18 +143,18 @@ fn run_hidden_during_verification_keeps_its_result() {
     let said = moderated(&server, "restore", &run_id);
     let outcome = server.database().words("SELECT COALESCE(outcome, '') FROM replays");
     assert!(said.contains("is proven now"), "{said} {outcome:?} {:?}", server.verdict(&run_id).notes);
-    assert_eq!(ranked(&server), 1);
+    assert_eq!(server.list("?ranked=true").total, 1);
 }
 
 #[test]
 fn running_servers_replay_the_queue_for_whoever_waits() {
     let mut server = idle_server();
     let run_id = server.proven(|_| {});
-    let said = done(&enqueue(&server, &[&run_id]));
+    let said = done(&run(&["replay", "--no-wait", &run_id], server.database()));
     assert!(said.starts_with("1 runs wait for a server"), "{said}");
     let verdict = server.verdict(&run_id);
     assert_eq!((verdict.tier, verdict.being_verified), (Tier::Proven, false));
-    assert_eq!(ranked(&server), 2);
+    assert_eq!(server.list("?ranked=true").total, 2);
     server.restart_with_verifiers(1);
     wait_until(|| server.verdict(&run_id).tier == Tier::Flagged);
 
@@ -184,7 +175,8 @@ fn replay_skips_impossible_runs_and_refuses_unknown_ones() {
     let server = rehearsal::server();
     let other = server.accepted(|record| record.requested.learning_rate = Some(0.01));
     let standard = server.accepted(|_| {});
-    assert_says(&failed(&enqueue(&server, &[&standard.run_id, "0123456789abcdef"])), &["no run 0123456789abcdef"]);
+    let words = ["replay", "--no-wait", &standard.run_id, "0123456789abcdef"];
+    assert_says(&failed(&run(&words, server.database())), &["no run 0123456789abcdef"]);
     assert_eq!(waiting(&server), 0);
     let said = replayed(&server, &[&other.run_id]);
     assert!(said.starts_with("recomputed 0 runs"), "{said}");

@@ -1,7 +1,5 @@
 //! Requests of a run while it trains and right after, and the leaderboard's answers.
 
-use std::sync::Arc;
-
 use results::StateBytes;
 use results::api::{CommitSegment, CommittedSegment, PartHashes, ProofWanted};
 
@@ -69,16 +67,14 @@ fn a_lost_answer_is_given_again_and_other_content_refused() {
 fn unknown_networks_bad_hashes_and_strangers_are_refused() {
     let server = TestServer::start();
     let run = server.begin();
-    let cases: [(Edit<CommitSegment>, &str, &str); 3] = [
-        (|of| of.workload = "imagenet".to_owned(), "unknown_workload", "workload"),
-        (|of| of.state_sha256 = "x".repeat(64), "bad_hash", "state_sha256"),
-        (|of| of.losses_sha256 = "0".repeat(63), "bad_hash", "losses_sha256"),
-    ];
-    for (change, code, field) in cases {
+    let refused = |change: Edit<CommitSegment>, code: &str, field: &str| {
         let mut commitment = segment(0, [0, 5], &hash(5), true);
         change(&mut commitment);
         RunCall::Commit(commitment).send(&server, &run).assert_refused(422, code, field);
-    }
+    };
+    refused(|of| of.workload = "imagenet".to_owned(), "unknown_workload", "workload");
+    refused(|of| of.state_sha256 = "x".repeat(64), "bad_hash", "state_sha256");
+    refused(|of| of.losses_sha256 = "0".repeat(63), "bad_hash", "losses_sha256");
     let stranger = StartedRun { nonce: "0".repeat(64), ..run.clone() };
     for call in [lap(0, &hash(0)), commit(0, [0, 5], true), proof(5, None, None)] {
         call.send(&server, &stranger).assert_refused(403, "wrong_nonce", "nonce");
@@ -128,17 +124,12 @@ fn hashes_losses_and_steps_must_be_those_that_are_wanted() {
         change(&mut changed);
         proof(2000, None, Some(changed)).send(&server, &run).assert_refused(status, code, field);
     };
-    let cases: [(Edit<PartHashes>, u16, &str, &str); 6] = [
-        (|part| part.losses[7] += 1e-3, 422, "wrong_losses", "hashes.losses"),
-        (|part| part.losses.truncate(999), 422, "wrong_losses", "hashes.losses"),
-        (|part| part.losses.clear(), 422, "wrong_losses", "hashes.losses"),
-        (|part| drop(part.state_sha256.pop()), 409, "unexpected_segment", "hashes"),
-        (|part| part.steps[0] += 1, 409, "unexpected_segment", "hashes"),
-        (|part| part.state_sha256[3] = "no".to_owned(), 422, "bad_hash", "hashes.state_sha256[3]"),
-    ];
-    for (change, status, code, field) in cases {
-        refused(change, status, code, field);
-    }
+    refused(|part| part.losses[7] += 1e-3, 422, "wrong_losses", "hashes.losses");
+    refused(|part| part.losses.truncate(999), 422, "wrong_losses", "hashes.losses");
+    refused(|part| part.losses.clear(), 422, "wrong_losses", "hashes.losses");
+    refused(|part| drop(part.state_sha256.pop()), 409, "unexpected_segment", "hashes");
+    refused(|part| part.steps[0] += 1, 409, "unexpected_segment", "hashes");
+    refused(|part| part.state_sha256[3] = "no".to_owned(), 422, "bad_hash", "hashes.state_sha256[3]");
     let next = taken(&server, &run, &proof(2000, None, Some(part.clone()))).text();
     // A lost answer is given again.
     for again in [Some(part.clone()), None] {
@@ -167,7 +158,7 @@ fn state(byte: u8) -> StateBytes {
 }
 
 fn show(server: &TestServer, run: &StartedRun, step: u64, state: Vec<u8>) -> HttpAnswer {
-    RunCall::Show { workload: SMALL.to_owned(), step, state: Arc::new(state) }.send(server, run)
+    RunCall::Show { workload: SMALL.to_owned(), step, state: std::sync::Arc::new(state) }.send(server, run)
 }
 
 #[test]

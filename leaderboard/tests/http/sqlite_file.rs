@@ -1,8 +1,6 @@
 //! Features of a database in a file: backups, restoring them, and erasing deleted runs.
 
 use std::path::Path;
-#[cfg(target_os = "linux")]
-use std::time::Duration;
 
 use crate::support::*;
 use crate::upkeep::ids;

@@ -1,6 +1,5 @@
 //! Places of devices: from all proven runs, with one voice for each submitter and day.
 
-use results::DeviceKind;
 use results::api::{
     CategoryFigure, Completion, DeviceSource, DeviceSummary, Distribution, RunStanding, Standings, StandingsPlace,
     StandingsTable,
@@ -125,7 +124,7 @@ fn startup_counts_missing_runs_and_refreshes_stale_metrics() {
 fn run_counts_for_its_announcer_on_that_day() {
     let server = board();
     let another = server.another();
-    let hand_in = |started: &StartedRun, from: &'static str| {
+    let hand_in = |started: &StartedRun, from: Who| {
         another.seen_at(from).upload(&started.run_id, &record::for_run(started)).with_status(201);
     };
     // Two servers derive the same pseudonym, and a run belongs to its announcer regardless of the uploading server.
@@ -175,7 +174,7 @@ fn masked_gpus_software_and_processors_have_their_own_rows() {
         record::on_backend(record, "burn-flex");
         record.requested.adapter = "any".to_owned();
         let adapter = &mut record.device.adapter;
-        (adapter.kind, adapter.api) = (DeviceKind::Cpu, "CPU".to_owned());
+        (adapter.kind, adapter.api) = (results::DeviceKind::Cpu, "CPU".to_owned());
         adapter.name = "Example Processor (Burn, all cores)".to_owned();
     });
     let keys = |query: &str| -> Vec<String> {

@@ -1,14 +1,12 @@
 //! Two servers on one database, as behind a load balancer. Neither has private state.
 
-use std::sync::Barrier;
-
 use crate::support::requests::{hash, lap, proof, segment};
 use crate::support::*;
 
 /// Sends numbered requests from several threads to the two servers in turn, at the same moment.
 fn at_once(servers: [&TestServer; 2], send: impl Fn(&TestServer, usize) -> HttpAnswer + Sync) -> Vec<HttpAnswer> {
     const TIMES: usize = 8;
-    let ready = Barrier::new(TIMES);
+    let ready = std::sync::Barrier::new(TIMES);
     std::thread::scope(|scope| {
         let (ready, send) = (&ready, &send);
         let sent = std::array::from_fn::<_, TIMES, _>(|number| {

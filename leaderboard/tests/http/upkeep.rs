@@ -1,7 +1,6 @@
 //! Tasks of the command line: health, import, removal and migration. Use of a database from version 0.1.0.
 
 use std::path::Path;
-use std::process::Output;
 
 use tempfile::TempPath;
 
@@ -155,7 +154,7 @@ fn nobody_takes_the_id_of_another_run() {
 
 #[test]
 fn tasks_report_tables_that_need_an_upgrade() {
-    let database = TestDatabase::empty();
+    let database = TestDatabase::new();
     let remove = || failed(&run(&["remove", "0123456789abcdef"], &database));
     assert_says(&remove(), &["0001_schema", "leaderboard migrate"]);
     let migrate = || done(&run(&["migrate"], &database));
@@ -175,7 +174,7 @@ const SECRET: &str = "5e3f80ad1b792e2e53dc82268b9dd4a3285993a1469ace277690600f82
 
 /// Returns the database. The checksum of its migration is from 0.1.0, so an edit of the migration is an error.
 fn database_of_0_1_0() -> TestDatabase {
-    let database = TestDatabase::empty();
+    let database = TestDatabase::new();
     database.execute(SCHEMA);
     database.execute(&ROWS.replace("@record", &RECORD.trim_end().replace('\'', "''")));
     database

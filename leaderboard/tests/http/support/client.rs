@@ -49,8 +49,8 @@ impl TestClient {
     }
 
     /// Returns the same client behind a proxy that reports this address.
-    pub(crate) fn seen_at(&self, address: &'static str) -> Self {
-        Self { forwarded_for: Some(address), ..self.clone() }
+    pub(crate) fn seen_at(&self, address: impl Into<Option<&'static str>>) -> Self {
+        Self { forwarded_for: address.into(), ..self.clone() }
     }
 
     pub(crate) fn send(&self, method: &str, path: &str, headers: Headers<'_>, body: &[u8]) -> HttpAnswer {

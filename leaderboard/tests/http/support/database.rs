@@ -20,23 +20,16 @@ pub(crate) struct TestDatabase {
 }
 
 impl TestDatabase {
-    /// Creates an empty database of the kind that this program tests.
+    /// Creates a database without tables, of the kind that this program tests. A file exists, because some tasks do not
+    /// create it.
     pub(crate) fn new() -> Self {
         if crate::on_postgres() {
             return Self::at(Cluster::shared().new_schema());
         }
         let folder = tempfile::tempdir().unwrap();
         let argument = folder.path().join("leaderboard.sqlite").to_str().unwrap().to_owned();
+        File::create(&argument).unwrap();
         Self { argument, folder: Some(folder) }
-    }
-
-    /// Returns a database without tables. A file exists, because some tasks do not create it.
-    pub(crate) fn empty() -> Self {
-        let database = Self::new();
-        if let Some(file) = database.file() {
-            std::fs::File::create(file).unwrap();
-        }
-        database
     }
 
     pub(crate) fn at(address: String) -> Self {

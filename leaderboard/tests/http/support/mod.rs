@@ -23,6 +23,8 @@ pub(crate) use results::{ClientKind, Precision, RunRecord, WorkloadRecord};
 pub(crate) use server::*;
 #[cfg(target_os = "linux")]
 pub(crate) use skipped::skipped;
+pub(crate) use std::process::Output;
+pub(crate) use std::time::Duration;
 
 /// Change that a test makes before it sends something.
 pub(crate) type Edit<T> = fn(&mut T);

@@ -19,9 +19,10 @@ pub(crate) const CONNECTIONS_PER_ADDRESS: u16 = 64;
 /// Secret of servers without a file.
 pub(crate) const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
-/// Addresses of two people, as a proxy reports them.
-pub(crate) const ANN: &str = "192.0.2.7";
-pub(crate) const BOB: &str = "198.51.100.9";
+/// Address of a client, if a proxy reports it.
+pub(crate) type Who = Option<&'static str>;
+pub(crate) const ANN: Who = Some("192.0.2.7");
+pub(crate) const BOB: Who = Some("198.51.100.9");
 
 pub(crate) fn board() -> TestServer {
     TestServer::protected_by(|limits| limits.announcements_per_hour = 0)
@@ -143,14 +144,11 @@ impl TestServer {
 
     /// Uploads an honest run that is accepted, after `change`. Its summaries are recomputed.
     pub(crate) fn accepted(&self, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
-        self.accepted_from(&self.client, change)
+        self.accepted_by(None, change)
     }
 
-    pub(crate) fn accepted_by(&self, who: &'static str, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
-        self.accepted_from(&self.seen_at(who), change)
-    }
-
-    fn accepted_from(&self, client: &TestClient, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
+    pub(crate) fn accepted_by(&self, who: Who, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
+        let client = self.seen_at(who);
         let started = client.begin();
         let mut record = record::for_run(&started);
         self.pass(record.provenance.wall_seconds);
@@ -162,16 +160,13 @@ impl TestServer {
 
     /// Uploads a run like [`Self::accepted`], makes it proven, and returns its id.
     pub(crate) fn proven(&self, change: impl FnOnce(&mut RunRecord)) -> String {
-        self.made_proven(self.accepted(change))
+        self.proven_by(None, change)
     }
 
-    pub(crate) fn proven_by(&self, who: &'static str, change: impl FnOnce(&mut RunRecord)) -> String {
-        self.made_proven(self.accepted_by(who, change))
-    }
-
-    fn made_proven(&self, run: AcceptedRun) -> String {
-        self.set_tier(&run.run_id, Tier::Proven);
-        run.run_id
+    pub(crate) fn proven_by(&self, who: Who, change: impl FnOnce(&mut RunRecord)) -> String {
+        let run_id = self.accepted_by(who, change).run_id;
+        self.set_tier(&run_id, Tier::Proven);
+        run_id
     }
 
     pub(crate) fn set_tier(&self, run_id: &str, tier: Tier) {
