@@ -8,7 +8,7 @@ use results::kernels::{Entry, KernelOutcome, KernelRecord, KernelReport, KernelS
 
 use crate::arguments::{AdapterArgs, CellArgs, adapter_choice, named, positive_seconds};
 use crate::failure::Failure;
-use crate::figures::{Unmeasured, amount, figure, wrong};
+use crate::figures::{amount, figure, unmeasured, wrong};
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::MonotonicClock;
@@ -33,12 +33,8 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     let mut progress = ListProgress::new(Interrupt::default());
     let provenance = provenance();
     let choice = adapter_choice(&arguments.adapter.adapter);
-    let measured = pollster::block_on(microbenchmarks::measure(
-        &choice,
-        Rc::<MonotonicClock>::clone(&clock),
-        &request,
-        &mut progress,
-    ));
+    let measuring = microbenchmarks::measure(&choice, Rc::<MonotonicClock>::clone(&clock), &request, &mut progress);
+    let measured = pollster::block_on(measuring);
     drop(progress);
     let report = measured?;
     if arguments.cell.opens_only {
@@ -109,8 +105,7 @@ fn entries_table(entries: &[&Entry]) -> TextTable {
 fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| !matches!(entry.outcome, KernelOutcome::Wrong(_))) {
-        if let Some(Unmeasured { reason, detail }) = Unmeasured::of(&entry.outcome) {
-            let detail = if detail.is_empty() { detail } else { format!(" ({detail})") };
+        if let Some((reason, detail)) = unmeasured(&entry.outcome) {
             by_reason.entry(reason).or_default().push(format!("{}, {}{detail}", entry.size, entry.pass.title()));
         }
     }

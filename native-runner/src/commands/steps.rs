@@ -17,7 +17,7 @@ use crate::commands::compare_table::show_burn;
 use crate::data_folder::LocalData;
 use crate::device::{self, Unavailable, describe};
 use crate::failure::Failure;
-use crate::figures::{Unmeasured, figure, mebibytes};
+use crate::figures::{figure, mebibytes, unmeasured};
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MonotonicClock, free_memory_bytes};
@@ -115,7 +115,8 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
     let refusals = |counts: fn(&StepsOutcome) -> bool| {
         let counted = entries(report).filter(|(.., entry)| counts(&entry.outcome));
         let refusals = counted.filter_map(|(workload, size, entry)| {
-            Some(format!("{}: {}", name_of(workload, size, entry), Unmeasured::of(&entry.outcome)?))
+            let (reason, detail) = unmeasured(&entry.outcome)?;
+            Some(format!("{}: {reason}{detail}", name_of(workload, size, entry)))
         });
         refusals.collect::<Vec<_>>()
     };
@@ -192,7 +193,7 @@ fn notes(report: &StepsReport) -> Vec<String> {
     notes.extend(report.contenders.iter().flat_map(|of| &of.warnings).map(ToString::to_string));
     for (workload, size, entry) in entries(report) {
         let name = name_of(workload, size, entry);
-        notes.extend(Unmeasured::of(&entry.outcome).map(|refusal| format!("{name}: {refusal}")));
+        notes.extend(unmeasured(&entry.outcome).map(|(reason, detail)| format!("{name}: {reason}{detail}")));
         if entry.outcome.measured().is_some_and(|measured| !measured.losses_are_finite) {
             notes.push(format!("{name}: the loss is not finite, so the network learns nothing"));
         }

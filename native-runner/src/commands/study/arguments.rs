@@ -136,12 +136,8 @@ pub(crate) fn select_cells<'a>(
 }
 
 /// Returns an earlier result of a cell, unless it is a failure to retry.
-pub(crate) fn answer<'a>(
-    finished: &'a [FinishedCell],
-    cell: &StudyCell,
-    retry_failed: bool,
-) -> Option<&'a FinishedCell> {
-    find_finished(finished, cell).filter(|before| !retry_failed || !before.ending.is_failure())
+pub(crate) fn answer<'a>(finished: &'a [FinishedCell], cell: &StudyCell, retries: bool) -> Option<&'a FinishedCell> {
+    find_finished(finished, cell).filter(|before| !retries || !before.ending.is_failure())
 }
 
 /// Returns the arguments of a cell's process: its settings, and for a run also its data, remote device and program.
@@ -224,12 +220,10 @@ fn check_data(name: &str, arguments: &StudyArgs) -> Option<String> {
     let mut data = LocalData::new(&arguments.data);
     match (data.availability(set), &arguments.data.folder) {
         (Availability::Files { .. }, _) => pollster::block_on(data.load(set)).err().map(|error| error.to_string()),
-        (Availability::Missing, Some(folder)) => Some(format!(
-            "{} is not in {}; `{}` fetches it",
-            set.name,
-            folder.display(),
-            fetching(&set.name, Some(folder))
-        )),
+        (Availability::Missing, Some(folder)) => {
+            let command = fetching(&set.name, Some(folder));
+            Some(format!("{} is not in {}; `{command}` fetches it", set.name, folder.display()))
+        }
         (Availability::Missing, None) | (Availability::Generated | Availability::AlwaysGenerated, _) => None,
     }
 }
