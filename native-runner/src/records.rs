@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use walkdir::WalkDir;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::cannot_read;
 
 const STANDARD_INPUT: &str = "-";
@@ -35,12 +35,12 @@ pub(crate) struct FoundRecords {
     pub(crate) others: Vec<String>,
 }
 
-pub(crate) fn read_one(path: &Path) -> Result<RunRecord, Failure> {
+pub(crate) fn read_one(path: &Path) -> Result<RunRecord> {
     RecordSource::read(path)?.record()
 }
 
 /// Reads the records of a file, of every `.json` file below a folder, or of standard input.
-pub(crate) fn read(path: &Path) -> Result<FoundRecords, Failure> {
+pub(crate) fn read(path: &Path) -> Result<FoundRecords> {
     let mut found = FoundRecords::default();
     let is_folder = path.is_dir();
     for file in if is_folder { files_below(path)? } else { vec![path.to_owned()] } {
@@ -57,7 +57,7 @@ pub(crate) fn read(path: &Path) -> Result<FoundRecords, Failure> {
 }
 
 /// Lists each `.json` file below a folder once, following links.
-fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let is_json = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     let (mut files, mut seen) = (Vec::new(), BTreeSet::new());
     for entry in WalkDir::new(folder).follow_links(true).sort_by_file_name() {
@@ -103,7 +103,7 @@ struct Several {
 }
 
 impl RecordSource {
-    fn read(path: &Path) -> Result<Self, Failure> {
+    fn read(path: &Path) -> Result<Self> {
         let is_input = path.as_os_str() == STANDARD_INPUT;
         let name = if is_input { "standard input".to_owned() } else { path.display().to_string() };
         let mut content = Vec::new();
@@ -127,13 +127,13 @@ impl RecordSource {
         (record.report.schema_version == KERNELS_SCHEMA_VERSION).then_some(record)
     }
 
-    fn record(&self) -> Result<RunRecord, Failure> {
+    fn record(&self) -> Result<RunRecord> {
         let record: RunRecord = self.parse()?;
         self.check_version(&record, "")?;
         Ok(record)
     }
 
-    fn records(&self, is_of_folder: bool) -> Result<Vec<KeptRecord>, Failure> {
+    fn records(&self, is_of_folder: bool) -> Result<Vec<KeptRecord>> {
         let kept = |record, place| KeptRecord { record, place, is_of_folder };
         if self.shape().is_none_or(|shape| shape.records.is_none()) {
             return Ok(vec![kept(self.record()?, self.name.clone())]);
@@ -147,7 +147,7 @@ impl RecordSource {
     }
 
     /// Parses the text. An error contains its position.
-    fn parse<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+    fn parse<T: DeserializeOwned>(&self) -> Result<T> {
         let mut json = serde_json::Deserializer::from_str(&self.text);
         let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
             let path = error.path().to_string();
@@ -159,7 +159,7 @@ impl RecordSource {
         Ok(value)
     }
 
-    fn check_version(&self, record: &RunRecord, place: &str) -> Result<(), Failure> {
+    fn check_version(&self, record: &RunRecord, place: &str) -> Result<()> {
         if record.schema_version == SCHEMA_VERSION {
             return Ok(());
         }

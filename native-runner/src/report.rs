@@ -6,11 +6,11 @@ use results::{
     metrics_of, obstacle, score_digits,
 };
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::figures::{figure, mebibytes};
 use crate::screen::{NONE, Screen, TableColumn, TextTable};
 
-pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<()> {
     let figures = figures(record);
     if !figures.columns.is_empty() {
         screen.line("")?;

@@ -5,7 +5,7 @@ use console::{Alignment, Style, Term, measure_text_width, pad_str, truncate_str}
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::time::uptime;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 
 const DEFAULT_WIDTH: usize = 80;
 const PROSE_WIDTH: usize = 100;
@@ -48,7 +48,7 @@ impl Screen {
         self.paint(Style::new().dim(), format!("{text:<width$}"))
     }
 
-    pub(crate) fn line(self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn line(self, text: &str) -> Result<()> {
         match self {
             Self::Output => writeln!(io::stdout().lock(), "{text}").map_err(Failure::Output),
             Self::Error => {
@@ -59,11 +59,11 @@ impl Screen {
     }
 
     /// Prints prose, wrapped to the width and indented after the first line.
-    pub(crate) fn prose(self, first: &str, text: &str, indent: usize) -> Result<(), Failure> {
+    pub(crate) fn prose(self, first: &str, text: &str, indent: usize) -> Result<()> {
         self.line(&self.wrapped(first, text, indent))
     }
 
-    pub(crate) fn heading(self, title: &str) -> Result<(), Failure> {
+    pub(crate) fn heading(self, title: &str) -> Result<()> {
         self.line("")?;
         self.line(&self.bold(title))
     }
@@ -72,22 +72,22 @@ impl Screen {
         self.wrapped(&format!("{} ", mark.shown(self)), text, 2)
     }
 
-    pub(crate) fn caution(self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn caution(self, text: &str) -> Result<()> {
         self.line(&self.note(NoteMark::Careful, text))
     }
 
     /// Prints an empty line and the cautions, if there are any.
-    pub(crate) fn cautions(self, texts: impl IntoIterator<Item = String>) -> Result<(), Failure> {
+    pub(crate) fn cautions(self, texts: impl IntoIterator<Item = String>) -> Result<()> {
         let mut texts = texts.into_iter().peekable();
         texts.peek().map_or(Ok(()), |_| self.line(""))?;
         texts.try_for_each(|text| self.caution(&text))
     }
 
-    pub(crate) fn legend(self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn legend(self, text: &str) -> Result<()> {
         self.wrapped("", text, 0).lines().try_for_each(|line| self.line(&self.paint(Style::new().dim(), line)))
     }
 
-    pub(crate) fn table(self, table: &TextTable) -> Result<(), Failure> {
+    pub(crate) fn table(self, table: &TextTable) -> Result<()> {
         table.lines(self, self.width()).iter().try_for_each(|line| self.line(line))
     }
 

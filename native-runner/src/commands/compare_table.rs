@@ -5,10 +5,10 @@ use results::{RunRecord, Warning};
 use view::text::times;
 
 use crate::export::ReportSection;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::screen::{NONE, NoteMark, Screen, TableColumn, TextTable};
 
-pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<()> {
     let Comparison { workload, rows, agreement } = comparison;
     let reason = |row: &Row| Some((NoteMark::Careful, format!("{}: {}", row.contender, row.outcome.reason()?)));
     let mark = match agreement {
@@ -26,7 +26,7 @@ pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) ->
     screen.line(&format!("\n{}", section.on_terminal(screen)))
 }
 
-pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<()> {
     let rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
     show_burn(rows.map(|row| (row.contender.to_string(), row.settings.as_slice())), screen)?;
     let text = "Times are medians over the seeds. × is the ratio to the fastest; ≈ marks epochs extrapolated from \
@@ -39,7 +39,7 @@ pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<
 }
 
 /// Shows the warnings of all runs, each kind once per backend and workload.
-pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
+pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<()> {
     let mut shown: Vec<(&RunRecord, &str, &Warning)> = Vec::new();
     for record in records {
         let workload = record.workloads.first().map_or("", |workload| workload.workload.as_str());
@@ -121,10 +121,7 @@ pub(crate) fn host_memory(figures: &Figures) -> Option<String> {
 }
 
 /// Shows each contender once with its Burn settings: compiler, fusion, autotune and threads.
-pub(crate) fn show_burn<'a>(
-    contenders: impl IntoIterator<Item = (String, &'a [String])>,
-    screen: Screen,
-) -> Result<(), Failure> {
+pub(crate) fn show_burn<'a>(contenders: impl Iterator<Item = (String, &'a [String])>, screen: Screen) -> Result<()> {
     let lines = burn_lines(contenders);
     if !lines.is_empty() {
         screen.line("")?;
@@ -132,7 +129,7 @@ pub(crate) fn show_burn<'a>(
     lines.iter().try_for_each(|line| screen.prose("", line, 2))
 }
 
-fn burn_lines<'a>(contenders: impl IntoIterator<Item = (String, &'a [String])>) -> Vec<String> {
+fn burn_lines<'a>(contenders: impl Iterator<Item = (String, &'a [String])>) -> Vec<String> {
     let mut lines = Vec::new();
     for (contender, settings) in contenders {
         let value_of = |what: &str| settings.iter().find_map(|setting| setting.strip_prefix(what)?.strip_prefix(": "));
@@ -246,7 +243,7 @@ mod tests {
             ("burn-flex", &processor),
             ("burn-wgpu", &plain),
         ];
-        let lines = burn_lines(contenders.map(|(name, settings)| (name.to_owned(), settings.as_slice())));
+        let lines = burn_lines(contenders.into_iter().map(|(name, settings)| (name.to_owned(), settings.as_slice())));
         let expected = [
             "burn-wgpu: WGSL, fusion off, autotune off",
             "burn-vulkan: SPIR-V, fusion on, autotune on",

@@ -10,12 +10,12 @@ use view::text::counted;
 
 use crate::commands::report::input;
 use crate::export::{Format, ReportSection, TextReport};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::{holds_something, replace};
 use crate::report::throughput;
 use crate::screen::{NoteMark, Screen, TextTable};
 
-pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
+pub(crate) fn export_records(arguments: &ExportArgs) -> Result<()> {
     let target = arguments.output.as_path();
     let is_standard_output = target.as_os_str() == "-";
     let of_name = || RecordFormat::from_str(target.extension()?.to_str()?, true).ok();
@@ -63,7 +63,7 @@ pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn encode_runs(format: RecordFormat, runs: &[LocalRun<'_>]) -> Result<Vec<u8>, Failure> {
+fn encode_runs(format: RecordFormat, runs: &[LocalRun<'_>]) -> Result<Vec<u8>> {
     match format {
         RecordFormat::Csv => {
             let (columns, mut text) = (local_columns(), String::new());
@@ -96,7 +96,7 @@ fn cannot_encode(source: io::Error) -> Failure {
     Failure::File { what: "the records cannot be written in this format".to_owned(), source }
 }
 
-fn markdown_text(runs: &[LocalRun<'_>]) -> Result<String, Failure> {
+fn markdown_text(runs: &[LocalRun<'_>]) -> Result<String> {
     let rows: Vec<(&RunRecord, &WorkloadRecord)> =
         runs.iter().flat_map(|run| run.record.workloads.iter().map(|of| (run.record, of))).collect();
     let table = TextTable::of(

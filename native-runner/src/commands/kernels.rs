@@ -7,7 +7,7 @@ use results::Provenance;
 use results::kernels::{Entry, KernelOutcome, KernelRecord, KernelReport, KernelSuite, KernelTiming, Peak};
 
 use crate::arguments::{AdapterArgs, CellArgs, adapter_choice, named, positive_seconds};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::figures::{amount, figure, unmeasured, wrong};
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
@@ -17,7 +17,7 @@ use crate::screen::{Screen, TextTable};
 
 const SCREEN: Screen = Screen::Output;
 
-pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
+pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<()> {
     if arguments.cell.ends_with_input {
         progress::end_with_input();
     }
@@ -52,7 +52,7 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     if record.report.cancelled { Err(Failure::Cancelled { kept: arguments.json.is_some() }) } else { Ok(()) }
 }
 
-fn show(report: &KernelReport) -> Result<(), Failure> {
+fn show(report: &KernelReport) -> Result<()> {
     let peaks = TextTable::of(
         &report.peaks.iter().collect::<Vec<&Peak>>(),
         |peak| peak.title.clone(),
@@ -102,7 +102,7 @@ fn entries_table(entries: &[&Entry]) -> TextTable {
     )
 }
 
-fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
+fn show_refused(entries: &[&Entry]) -> Result<()> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| !matches!(entry.outcome, KernelOutcome::Wrong(_))) {
         if let Some((reason, detail)) = unmeasured(&entry.outcome) {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::arguments::{AdapterArgs, DataArgs, OneWorkloadArgs, adapter_choice, positive_seconds};
 use crate::data_folder::LocalData;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::figures::figure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
@@ -23,7 +23,7 @@ struct ProfileDocument<'a> {
     provenance: Provenance,
 }
 
-pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
+pub(crate) fn profile(arguments: &ProfileArgs) -> Result<()> {
     let workloads = arguments.workload.find()?;
     let workload = &workloads[0];
     let clock = MonotonicClock::start();

@@ -8,7 +8,7 @@ use clap::Args;
 use console::Style;
 use view::report::{Finding, Input, Kind, Report, ReportEntry, Study, Trouble, is_own};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::{JsonTarget, cannot_write, holds_something};
 use crate::records;
 use crate::screen::Screen;
@@ -16,7 +16,7 @@ use crate::study::folder::{CellRecord, Folder, StudyPlan};
 
 const DEFAULT_NAME: &str = "report.html";
 
-pub(crate) fn report(arguments: &ReportArgs) -> Result<(), Failure> {
+pub(crate) fn report(arguments: &ReportArgs) -> Result<()> {
     let target = arguments.output.clone().unwrap_or_else(|| {
         let first = arguments.paths[0].as_path();
         let folder = if first.is_dir() { first } else { first.parent().unwrap_or(Path::new("")) };
@@ -50,7 +50,7 @@ pub(crate) fn report(arguments: &ReportArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn show(finding: &Finding, screen: Screen) -> Result<(), Failure> {
+fn show(finding: &Finding, screen: Screen) -> Result<()> {
     let (mark, style) = match finding.kind {
         Kind::Caution => ("!", Style::new().yellow().bold()),
         Kind::Difference => ("≠", Style::new().cyan().bold()),
@@ -62,7 +62,7 @@ fn show(finding: &Finding, screen: Screen) -> Result<(), Failure> {
     screen.prose(&format!("{} ", screen.paint(style, mark)), &finding.text, 2)
 }
 
-pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Failure> {
+pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input> {
     let mut input = Input::default();
     for path in paths {
         if let Some(plan) = if path.is_dir() { Folder::plan(path)? } else { None } {
@@ -98,7 +98,7 @@ pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Fai
     Ok(input)
 }
 
-fn study(path: &Path, plan: StudyPlan, input: &mut Input) -> Result<(), Failure> {
+fn study(path: &Path, plan: StudyPlan, input: &mut Input) -> Result<()> {
     let places: BTreeMap<&str, usize> = plan.cells.iter().map(|cell| (cell.id.as_str(), cell.place)).collect();
     let mut finished = Folder::read(path, &plan)?;
     finished.sort_by_key(|finished| places.get(finished.id.as_str()).copied());

@@ -11,7 +11,7 @@ use view::text::counted;
 
 use crate::arguments::number;
 use crate::commands::report;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::{JsonTarget, to_json};
 use crate::screen::{Screen, TableColumn, TextTable};
 
@@ -27,7 +27,7 @@ struct ScalingDocument {
     published: Vec<PublishedScaling>,
 }
 
-pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
+pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<()> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let latency_seconds = arguments.latency;
     let typed = arguments.bandwidth.map(Positive::get);
@@ -210,7 +210,7 @@ fn timed_runs<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<TimedRun<
     timed.collect()
 }
 
-fn device(runs: &[TimedRun<'_>]) -> Result<String, Failure> {
+fn device(runs: &[TimedRun<'_>]) -> Result<String> {
     let names = BTreeSet::from_iter(runs.iter().map(|run| run.record.device.adapter.name.as_str()));
     match Vec::from_iter(names)[..] {
         [] => Err(Failure::Usage("none of these records has a completed workload".to_owned())),
@@ -222,7 +222,7 @@ fn device(runs: &[TimedRun<'_>]) -> Result<String, Failure> {
     }
 }
 
-fn link(runs: &[TimedRun<'_>]) -> Result<Transport, Failure> {
+fn link(runs: &[TimedRun<'_>]) -> Result<Transport> {
     let observed: Vec<Observed> = runs.iter().filter_map(|run| run.observed).collect();
     Transport::of(&observed).ok_or_else(|| {
         let text = "none of these records is from several devices, so their link is unknown; add one made with \
@@ -304,7 +304,7 @@ fn scaled(model: &ScalingModel, devices: u32, batch: u32, all_reduce: AllReduce)
     }
 }
 
-fn show(document: &ScalingDocument, is_typed: bool, screen: Screen) -> Result<(), Failure> {
+fn show(document: &ScalingDocument, is_typed: bool, screen: Screen) -> Result<()> {
     if let (Some(device), Some(link)) = (&document.device, &document.link) {
         screen.prose(&screen.label("device", 8), device, 8)?;
         let origin = if is_typed { "as given" } else { "fitted to the records of several devices" };

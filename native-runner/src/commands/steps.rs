@@ -16,7 +16,7 @@ use crate::arguments::{
 use crate::commands::compare_table::show_burn;
 use crate::data_folder::LocalData;
 use crate::device::{self, Unavailable, describe};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::figures::{figure, mebibytes, unmeasured};
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
@@ -34,7 +34,7 @@ struct StepsDocument<'a> {
     provenance: Provenance,
 }
 
-pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
+pub(crate) fn steps(arguments: &StepsArgs) -> Result<()> {
     let workloads = if arguments.workloads.is_empty() && arguments.files.files.is_empty() {
         // Reduced networks are slow on most devices, and measured only if named.
         WORKLOADS.iter().map(|make| make()).filter(|workload| workload.reduced.is_none()).collect()
@@ -84,7 +84,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     conclude(&report, arguments.json).map_err(|failure| data.advised(failure))
 }
 
-fn entrants(arguments: &StepsArgs, clock: &Rc<MonotonicClock>) -> Result<(Vec<Entrant>, Vec<Unavailable>), Failure> {
+fn entrants(arguments: &StepsArgs, clock: &Rc<MonotonicClock>) -> Result<(Vec<Entrant>, Vec<Unavailable>)> {
     let names: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
     let (opened, unavailable) = device::open_several(
         &names,
@@ -111,7 +111,7 @@ fn entries(report: &StepsReport) -> impl Iterator<Item = (&WorkloadSteps, &Size,
     })
 }
 
-fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
+fn conclude(report: &StepsReport, kept: bool) -> Result<()> {
     let refusals = |counts: fn(&StepsOutcome) -> bool| {
         let counted = entries(report).filter(|(.., entry)| counts(&entry.outcome));
         let refusals = counted.filter_map(|(workload, size, entry)| {
@@ -139,7 +139,7 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
 
 const SCREEN: Screen = Screen::Output;
 
-pub(crate) fn show(report: &StepsReport) -> Result<(), Failure> {
+pub(crate) fn show(report: &StepsReport) -> Result<()> {
     let table = table(report);
     if !table.titles.is_empty() {
         SCREEN.line("")?;

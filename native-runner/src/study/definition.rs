@@ -14,7 +14,7 @@ use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::ALL;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::cannot_read;
 use crate::program::NamedProgram;
 use crate::study::cell::{CellSettings, KernelSettings, StudyCell};
@@ -192,7 +192,7 @@ impl StudyDefinition {
 }
 
 /// Returns the short name and the text of a built-in study or a file.
-pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
+pub(crate) fn load(name: &str) -> Result<(String, String)> {
     if let Some((name, text)) = STUDIES.iter().find(|(known, _)| *known == name) {
         return Ok(((*name).to_owned(), (*text).to_owned()));
     }

@@ -9,7 +9,7 @@ use results::{RunRecord, regression};
 
 use crate::arguments::number;
 use crate::export::Format;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::JsonTarget;
 use crate::records::{self, KeptRecord};
 
@@ -86,7 +86,7 @@ fn choose(
     baseline: &mut RecordGroup,
     candidates: &[&KeptRecord],
     arguments: &CompareRecordsArgs,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>> {
     let CompareRecordsArgs { baseline_commit, allow_mismatch, .. } = arguments;
     let all = baseline.records.len();
     let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
@@ -175,7 +175,7 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    pub(crate) fn read(arguments: &CompareRecordsArgs) -> Result<Self, Failure> {
+    pub(crate) fn read(arguments: &CompareRecordsArgs) -> Result<Self> {
         let (baseline, candidates) = split(arguments)?;
         let is_option = |path: &&PathBuf| path.to_string_lossy().starts_with("--") && !path.exists();
         if let Some(option) = arguments.candidates.iter().find(is_option) {
@@ -197,7 +197,7 @@ impl Sides {
     }
 }
 
-fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>), Failure> {
+fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>)> {
     let CompareRecordsArgs { baseline, candidates, .. } = arguments;
     match (baseline.as_slice(), candidates.as_slice()) {
         ([], [first, others @ ..]) if !others.is_empty() => {
@@ -219,7 +219,7 @@ fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>)
     }
 }
 
-fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<RecordGroup, Failure> {
+fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<RecordGroup> {
     let mut kept: Vec<KeptRecord> = Vec::new();
     for path in paths {
         let found = records::read(path)?;

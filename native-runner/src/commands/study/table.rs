@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::commands::compare_table::{accuracy, device_memory, digits, host_memory};
 use crate::commands::study::arguments::{StudyArgs, answer, obstacles, select_cells, show_obstacles};
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::figures::{figure, list_peaks};
 use crate::json_output::{JsonTarget, to_json};
 use crate::screen::{Screen, TableColumn, TextTable};
@@ -29,12 +29,7 @@ const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds. ≈ m
                           mean over the seeds ± one standard deviation. Memory, of the backend on its device and of \
                           the whole process, is from the first seed.";
 
-pub(crate) fn show(
-    plan: &StudyPlan,
-    cells: &[&StudyCell],
-    finished: &[FinishedCell],
-    screen: Screen,
-) -> Result<(), Failure> {
+pub(crate) fn show(plan: &StudyPlan, cells: &[&StudyCell], finished: &[FinishedCell], screen: Screen) -> Result<()> {
     let rows = rows(cells, finished);
     screen.line("")?;
     screen.prose(&format!("{}  ", screen.bold(&plan.name)), &plan.definition.title, 2)?;
@@ -196,7 +191,7 @@ struct PlannedCell<'a> {
 }
 
 /// Lists the cells with their work. Backends are opened; nothing is written or trained.
-pub(crate) fn dry_run(arguments: &StudyArgs, plan: &StudyPlan, folder: &Path) -> Result<(), Failure> {
+pub(crate) fn dry_run(arguments: &StudyArgs, plan: &StudyPlan, folder: &Path) -> Result<()> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let asked = select_cells(arguments, plan)?;
     let finished = Folder::read(folder, plan)?;
