@@ -46,10 +46,12 @@ pub(crate) fn read(path: &Path) -> Result<FoundRecords> {
     for file in if is_folder { files_below(path)? } else { vec![path.to_owned()] } {
         let source = RecordSource::read(&file)?;
         let is_json = || serde_json::from_str::<IgnoredAny>(&source.text).is_ok();
-        let has_none = |shape: DocumentShape| shape.workloads.is_none() && shape.records.is_none();
+        let has_none = |shape: &DocumentShape| shape.workloads.is_none() && shape.records.is_none();
         match source.kernels() {
             Some(kernels) => found.kernels.push((source.name, kernels)),
-            None if is_folder && is_json() && source.shape().is_none_or(has_none) => found.others.push(source.name),
+            None if is_folder && is_json() && source.shape.as_ref().is_none_or(has_none) => {
+                found.others.push(source.name)
+            }
             None => found.records.extend(source.records(is_folder)?),
         }
     }
@@ -86,6 +88,7 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
 struct RecordSource {
     name: String,
     text: String,
+    shape: Option<DocumentShape>,
 }
 
 /// Fields that identify a kind of document.
@@ -113,13 +116,9 @@ impl RecordSource {
             File::open(path).and_then(|mut file| file.read_to_end(&mut content))
         };
         match read.and_then(|_| results::decode(&content).map_err(io::Error::other)) {
-            Ok(text) => Ok(Self { name, text: text.to_owned() }),
+            Ok(text) => Ok(Self { name, text: text.to_owned(), shape: serde_json::from_str(text).ok() }),
             Err(source) => Err(Failure::File { what: format!("cannot read {name}"), source }),
         }
-    }
-
-    fn shape(&self) -> Option<DocumentShape> {
-        serde_json::from_str(&self.text).ok()
     }
 
     fn kernels(&self) -> Option<KernelRecord> {
@@ -135,7 +134,7 @@ impl RecordSource {
 
     fn records(&self, is_of_folder: bool) -> Result<Vec<KeptRecord>> {
         let kept = |record, place| KeptRecord { record, place, is_of_folder };
-        if self.shape().is_none_or(|shape| shape.records.is_none()) {
+        if self.shape.as_ref().is_none_or(|shape| shape.records.is_none()) {
             return Ok(vec![kept(self.record()?, self.name.clone())]);
         }
         let several: Several = self.parse()?;
@@ -163,11 +162,11 @@ impl RecordSource {
         if record.schema_version == SCHEMA_VERSION {
             return Ok(());
         }
-        Err(self.unusable(&format!("{}{place}", versions(u64::from(record.schema_version)))))
+        Err(self.unusable(&format!("{}{place}", versions(record.schema_version.into()))))
     }
 
     fn unusable(&self, reason: &str) -> Failure {
-        let layout = self.shape().filter(|shape| shape.records.is_none()).and_then(|shape| shape.schema_version);
+        let layout = self.shape.as_ref().filter(|shape| shape.records.is_none()).and_then(|shape| shape.schema_version);
         // A different layout explains missing or unknown fields.
         let layout = layout.filter(|version| *version != u64::from(SCHEMA_VERSION) && !reason.contains("its layout"));
         let layout = layout.map_or_else(String::new, |version| format!("; {}", versions(version)));

@@ -150,9 +150,8 @@ fn verdict(record: &RunRecord) -> String {
     };
     let mode = if record.device.adapter.compatibility { IN_COMPATIBILITY_MODE } else { "" };
     let workloads: Vec<String> = record.workloads.iter().map(headline).collect();
-    let reasons = unranked_because(record);
-    let rank =
-        if reasons.is_empty() { "can be ranked".to_owned() } else { format!("not ranked: {}", reasons.join(", ")) };
+    let why = unranked_because(record);
+    let rank = if why.is_empty() { "can be ranked".to_owned() } else { format!("not ranked: {}", why.join(", ")) };
     format!("{device}{mode} · {} · {} · {rank}", record.device.backend, workloads.join(" · "))
 }
 

@@ -275,8 +275,7 @@ impl Findings {
         if self.cancelled {
             return Err(Failure::Cancelled { kept });
         }
-        let is_answer =
-            |failure: &Failure| matches!(failure, Failure::NotTrained { cause: FailureCause::DoesNotFit, .. });
+        let is_answer = |of: &Failure| matches!(of, Failure::NotTrained { cause: FailureCause::DoesNotFit, .. });
         let failed = self.failures.iter().filter(|(_, failure)| !is_answer(failure));
         let failed: Vec<String> = failed.map(|(place, failure)| format!("{place}: {failure}")).collect();
         if failed.is_empty() { Ok(()) } else { Err(Failure::Incomplete(failed.join("; "))) }

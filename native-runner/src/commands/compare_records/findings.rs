@@ -278,8 +278,7 @@ fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<ReportNote> {
     let verdict = verdict.map(|(mark, end)| (mark, format!("{}{end}.", reason(line))));
     let sides = [(&line.baseline, "baseline"), (&line.candidate, "candidate")].into_iter();
     let sides = sides.flat_map(|(side, whose)| side.iter().flat_map(move |side| about_side(side, whose)));
-    let changes =
-        QUANTITIES.iter().zip(&line.changes).filter_map(|(quantity, change)| describe_change(quantity, change));
+    let changes = QUANTITIES.iter().zip(&line.changes).filter_map(|(of, change)| describe_change(of, change));
     let notes = verdict.into_iter().chain(sides).chain(accuracy(line)).chain(target(line));
     notes.chain(changes).chain(variants(line)).map(|(mark, text)| (mark, format!("{name}: {text}"))).collect()
 }

@@ -152,10 +152,9 @@ fn commits(records: &[KeptRecord]) -> Vec<String> {
 }
 
 fn nothing_left(candidates: &[&KeptRecord], commit: Option<&str>, commits: &[String], left_out: &str) -> Failure {
-    let distinct =
-        |value: fn(&RunRecord) -> String| join_texts(candidates.iter().map(|kept| value(&kept.record)), " and ");
-    let suites = distinct(|record| format!("{} {}", record.suite.name, record.suite.version));
-    let devices = distinct(regression::device);
+    let join = |value: fn(&RunRecord) -> String| join_texts(candidates.iter().map(|kept| value(&kept.record)), " and ");
+    let suites = join(|record| format!("{} {}", record.suite.name, record.suite.version));
+    let devices = join(regression::device);
     let available = if commits.is_empty() { "none".to_owned() } else { commits.join(", ") };
     let commit = commit.map(|commit| format!(" from commit {commit} (available commits: {available})"));
     let commit = commit.unwrap_or_default();
