@@ -86,13 +86,8 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<()> {
 
 fn entrants(arguments: &StepsArgs, clock: &Rc<MonotonicClock>) -> Result<(Vec<Entrant>, Vec<Unavailable>)> {
     let names: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
-    let (opened, unavailable) = device::open_several(
-        &names,
-        &arguments.precision,
-        &adapter_choice(&arguments.adapter.adapter),
-        &arguments.place,
-        clock,
-    )?;
+    let choice = adapter_choice(&arguments.adapter.adapter);
+    let (opened, unavailable) = device::open_several(&names, &arguments.precision, &choice, &arguments.place, clock)?;
     let entrant = |backend: Box<dyn Backend>| {
         let most_steps = (backend.name() == REFERENCE).then_some(arguments.reference_steps);
         Entrant { on_gauged_device: device::devices(backend.name()) == Devices::Adapters, backend, most_steps }
