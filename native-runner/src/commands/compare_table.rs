@@ -149,27 +149,18 @@ mod tests {
     use console::strip_ansi_codes;
     use results::Precision;
     use results::comparison::{Contender, RowOutcome};
+    use serde_json::json;
 
     use super::*;
 
     fn figures(seconds: f64, to_fastest: f64) -> Figures {
-        let timing = |factor: f64| Some(Timing { seconds: seconds * factor, to_fastest: Some(to_fastest) });
-        Figures {
-            seeds: vec![1, 2, 3],
-            steps: Some(938),
-            epoch: timing(1.0),
-            epoch_is_projected: false,
-            training: timing(2.0),
-            testing: timing(0.1),
-            samples_per_second: None,
-            samples_per_second_of_all_training: None,
-            rate_to_fastest: None,
-            accuracy: Some(0.97721),
-            accuracy_deviation: Some(0.00112),
-            cold_start: timing(0.05),
-            device_memory_bytes: Some(70 << 20),
-            host_memory_bytes: Some(312 << 20),
-        }
+        let timing = |factor: f64| json!({ "seconds": seconds * factor, "to_fastest": to_fastest });
+        let figures = json!({
+            "seeds": [1, 2, 3], "epoch": timing(1.0), "epoch_is_projected": false, "training": timing(2.0),
+            "testing": timing(0.1), "accuracy": 0.97721, "accuracy_deviation": 0.00112, "cold_start": timing(0.05),
+            "device_memory_bytes": 70 << 20, "host_memory_bytes": 312 << 20,
+        });
+        serde_json::from_value(figures).unwrap()
     }
 
     fn row(backend: &str, outcome: RowOutcome, figures: Option<Figures>) -> Row {
