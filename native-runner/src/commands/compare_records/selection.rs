@@ -223,9 +223,8 @@ fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<RecordGroup> {
     for path in paths {
         let found = records::read(path)?;
         if found.records.is_empty() {
-            let text =
-                format!("there are no records in {}; `--output FOLDER` and `--json FILE` write them", path.display());
-            return Err(Failure::Usage(text));
+            let (place, advice) = (path.display(), "`--output FOLDER` and `--json FILE` write them");
+            return Err(Failure::Usage(format!("there are no records in {place}; {advice}")));
         }
         let others = found.kernels.into_iter().map(|(place, _)| place).chain(found.others);
         notes.extend(others.map(|other| format!("{other} has no records and was left out.")));
