@@ -226,35 +226,26 @@ fn resources_text(record: &WorkloadRecord) -> Option<String> {
 fn communication_text(record: &WorkloadRecord) -> Option<String> {
     let told = record.communication?;
     let seconds = |seconds| figure("training_seconds", seconds);
+    let [all, reading, summing, writing] =
+        [told.seconds(), told.reading_seconds, told.summing_seconds, told.writing_seconds].map(seconds);
+    let more = told.overlapped.map(|of| format!("; {} more during computation", seconds(of.seconds())));
+    let (name, share, more) = (&record.workload, 100.0 * record.communication_share()?, more.unwrap_or_default());
+    let (devices, exchanges, mebibytes) = (told.devices, told.exchanges, told.bytes >> 20);
     Some(format!(
-        "{}: {} devices · communication {} ({:.1} % of the timed training): reading {}, summing {}, writing {}{} · {} MiB \
-         in {} exchanges",
-        record.workload,
-        told.devices,
-        seconds(told.seconds()),
-        100.0 * record.communication_share()?,
-        seconds(told.reading_seconds),
-        seconds(told.summing_seconds),
-        seconds(told.writing_seconds),
-        told.overlapped.map(|of| format!("; {} more during computation", seconds(of.seconds()))).unwrap_or_default(),
-        told.bytes >> 20,
-        told.exchanges,
+        "{name}: {devices} devices · communication {all} ({share:.1} % of the timed training): reading {reading}, \
+         summing {summing}, writing {writing}{more} · {mebibytes} MiB in {exchanges} exchanges"
     ))
 }
 
 fn input_text(record: &WorkloadRecord) -> Option<String> {
     let brought = record.input?;
-    let seconds = |seconds| figure("training_seconds", seconds);
+    let seconds = [brought.waiting_seconds, brought.preparing_seconds, brought.uploading_seconds];
+    let [waited, preparing, uploading] = seconds.map(|seconds| figure("training_seconds", seconds));
+    let (name, mode, share) = (&record.workload, brought.mode.text(), 100.0 * record.input_share()?);
+    let (batches, mebibytes) = (brought.batches, brought.bytes >> 20);
     Some(format!(
-        "{}: {} · waited {} ({:.1} % of the timed training): preparing {}, uploading {} · {} MiB in {} batches",
-        record.workload,
-        brought.mode.text(),
-        seconds(brought.waiting_seconds),
-        100.0 * record.input_share()?,
-        seconds(brought.preparing_seconds),
-        seconds(brought.uploading_seconds),
-        brought.bytes >> 20,
-        brought.batches,
+        "{name}: {mode} · waited {waited} ({share:.1} % of the timed training): preparing {preparing}, uploading \
+         {uploading} · {mebibytes} MiB in {batches} batches"
     ))
 }
 

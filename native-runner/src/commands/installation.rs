@@ -96,11 +96,8 @@ pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<()> {
     let of_files = DATA_SETS.iter().filter(|set| matches!(set.origin, Origin::Files { .. }));
     let known: Vec<&str> = of_files.map(|set| set.name.as_str()).collect();
     if let Some(unknown) = arguments.sets.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(Failure::Usage(format!(
-            "there is no data set {unknown} to fetch; available: {}{}",
-            known.join(", "),
-            did_you_mean(unknown, known.iter().copied())
-        )));
+        let (known, hint) = (known.join(", "), did_you_mean(unknown, known.iter().copied()));
+        return Err(Failure::Usage(format!("there is no data set {unknown} to fetch; available: {known}{hint}")));
     }
     let folder = arguments.data.folder.clone().unwrap_or_else(place_to_fetch_to);
     fs::create_dir_all(&folder).map_err(|source| cannot_write(&folder, source))?;

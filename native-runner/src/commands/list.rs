@@ -173,16 +173,9 @@ pub(crate) fn data_sets(arguments: &DataSetsArgs) -> Result<()> {
     for DataSetListing { definition, availability } in listed {
         let name = SCREEN.bold(format!("{:width$}", definition.name));
         let train = definition.train;
-        let facts = format!(
-            "{} + {} samples of {} × {} × {} · {} classes · {}",
-            train.samples,
-            definition.test.samples,
-            train.height,
-            train.width,
-            train.channels,
-            train.classes,
-            availability.text()
-        );
+        let shape = [train.height, train.width, train.channels].map(|size| size.to_string()).join(" × ");
+        let (samples, test, classes) = (train.samples, definition.test.samples, train.classes);
+        let facts = format!("{samples} + {test} samples of {shape} · {classes} classes · {}", availability.text());
         SCREEN.prose(&format!("{name}  "), &facts, width + 2)?;
     }
     Ok(())

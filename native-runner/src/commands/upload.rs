@@ -84,12 +84,9 @@ impl Uploader {
 
     pub(crate) fn is_agreed(&self, record: &RunRecord, json: &str) -> Result<bool> {
         let workloads: Vec<&str> = record.workloads.iter().map(|workload| workload.workload.as_str()).collect();
-        let text = format!(
-            "To {}: {} bytes of JSON with the device and driver, system, settings, losses and times of {}.",
-            self.leaderboard.address,
-            json.len(),
-            workloads.join(" and ")
-        );
+        let (address, bytes, workloads) = (&self.leaderboard.address, json.len(), workloads.join(" and "));
+        let what = "the device and driver, system, settings, losses and times";
+        let text = format!("To {address}: {bytes} bytes of JSON with {what} of {workloads}.");
         self.asks(&text, "Upload this record?", json)
     }
 

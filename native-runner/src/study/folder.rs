@@ -110,12 +110,10 @@ fn begun(path: &Path, plan: &StudyPlan) -> Result<Option<StudyPlan>> {
     if cells_of(path, &begun)?.iter().all(|finished| finished.ending.is_failure()) {
         return Ok(None);
     }
-    let text = format!(
-        "{} belongs to a different study; choose another folder with --output DIR. Differences:\n  {}",
-        path.display(),
-        differences.join("\n  ")
-    );
-    Err(Failure::Usage(text))
+    let (place, differences) = (path.display(), differences.join("\n  "));
+    Err(Failure::Usage(format!(
+        "{place} belongs to a different study; choose another folder with --output DIR. Differences:\n  {differences}"
+    )))
 }
 
 /// Reads a file of the study; `None` if it does not exist. `unusable` formats why this program cannot use it.

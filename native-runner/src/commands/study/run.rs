@@ -241,10 +241,9 @@ fn about(leaderboard: &str, missing: &[(&mut FinishedCell, String)]) -> String {
     let records: Vec<&RunRecord> = missing.iter().filter_map(|(finished, _)| finished.run()).collect();
     let workloads = records.iter().flat_map(|record| &record.workloads).map(|workload| workload.workload.as_str());
     let workloads = Vec::from_iter(BTreeSet::from_iter(workloads));
+    let (count, workloads) = (records.len(), workloads.join(", "));
     format!(
-        "To {leaderboard}: {} records, {bytes} bytes of JSON with the device and driver, system, settings, losses and \
-         times of {}. [s] shows the first record.",
-        records.len(),
-        workloads.join(", ")
+        "To {leaderboard}: {count} records, {bytes} bytes of JSON with the device and driver, system, settings, losses \
+         and times of {workloads}. [s] shows the first record."
     )
 }
