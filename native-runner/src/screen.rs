@@ -203,13 +203,25 @@ impl TableColumn {
 /// Heading of a column, and the cell of each row.
 pub(crate) type TextColumn<'a, T> = (&'a str, &'a dyn Fn(&T) -> Option<String>);
 
-impl TextTable {
-    /// Builds a table with a row for each item. Absent cells are shown as [`NONE`].
-    pub(crate) fn of<T>(items: &[T], title: impl Fn(&T) -> String, columns: &[TextColumn<'_, T>]) -> Self {
-        let column = |(name, cell): &TextColumn<'_, T>| TableColumn::new(name, items.iter().map(cell));
-        Self { titles: items.iter().map(title).collect(), columns: columns.iter().map(column).collect() }
+/// Items, and the titles of their rows in a table.
+pub(crate) struct TableRows<'a, T> {
+    pub(crate) items: &'a [T],
+    pub(crate) titles: Vec<String>,
+}
+
+impl<'a, T> TableRows<'a, T> {
+    pub(crate) fn new(items: &'a [T], title: impl Fn(&T) -> String) -> Self {
+        Self { items, titles: items.iter().map(title).collect() }
     }
 
+    /// Builds a table with a row for each item. Absent cells are shown as [`NONE`].
+    pub(crate) fn columns(self, columns: &[TextColumn<'_, T>]) -> TextTable {
+        let column = |(name, cell): &TextColumn<'_, T>| TableColumn::new(name, self.items.iter().map(cell));
+        TextTable { titles: self.titles, columns: columns.iter().map(column).collect() }
+    }
+}
+
+impl TextTable {
     /// Formats the table. Columns that do not fit next to each other follow below, under the same titles.
     pub(crate) fn lines(&self, screen: Screen, width: usize) -> Vec<String> {
         let title_width = self.titles.iter().map(|title| measure_text_width(title)).max().unwrap_or(0);

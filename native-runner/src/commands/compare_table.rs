@@ -6,7 +6,7 @@ use view::text::times;
 
 use crate::export::ReportSection;
 use crate::failure::Result;
-use crate::screen::{NONE, NoteMark, Screen, TableColumn, TextTable};
+use crate::screen::{NONE, NoteMark, Screen, TableColumn, TableRows, TextTable};
 
 pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<()> {
     let Comparison { workload, rows, agreement } = comparison;
@@ -60,16 +60,12 @@ pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<()> {
 }
 
 fn table(rows: &[Row]) -> TextTable {
-    let mut table = TextTable::of(
-        rows,
-        |row| row.contender.to_string(),
-        &[
-            ("accuracy\n%", &|row| accuracy(row.figures.as_ref()?)),
-            ("start\ns", &|row| Some(digits(row.figures.as_ref()?.cold_start?.seconds))),
-            ("device\nMiB", &|row| device_memory(row.figures.as_ref()?)),
-            ("host\nMiB", &|row| host_memory(row.figures.as_ref()?)),
-        ],
-    );
+    let mut table = TableRows::new(rows, |row| row.contender.to_string()).columns(&[
+        ("accuracy\n%", &|row| accuracy(row.figures.as_ref()?)),
+        ("start\ns", &|row| Some(digits(row.figures.as_ref()?.cold_start?.seconds))),
+        ("device\nMiB", &|row| device_memory(row.figures.as_ref()?)),
+        ("host\nMiB", &|row| host_memory(row.figures.as_ref()?)),
+    ]);
     let timings = [
         timing_column("epoch", rows, &|figures| (figures.epoch, figures.epoch_is_projected)),
         timing_column("training", rows, &|figures| (figures.training, false)),

@@ -13,7 +13,7 @@ use crate::export::{Format, ReportSection, TextReport};
 use crate::failure::{Failure, Result};
 use crate::json_output::{holds_something, replace};
 use crate::report::throughput;
-use crate::screen::{NoteMark, Screen, TextTable};
+use crate::screen::{NoteMark, Screen, TableRows};
 
 pub(crate) fn export_records(arguments: &ExportArgs) -> Result<()> {
     let target = arguments.output.as_path();
@@ -99,21 +99,17 @@ fn cannot_encode(source: io::Error) -> Failure {
 fn markdown_text(runs: &[LocalRun<'_>]) -> Result<String> {
     let rows: Vec<(&RunRecord, &WorkloadRecord)> =
         runs.iter().flat_map(|run| run.record.workloads.iter().map(|of| (run.record, of))).collect();
-    let table = TextTable::of(
-        &rows,
-        |(_, workload)| workload.workload.clone(),
-        &[
-            ("backend", &|(run, _)| Some(run.device.backend.clone())),
-            ("device", &|(run, _)| Some(run.device.adapter.name.clone())),
-            ("batch", &|(_, workload)| Some(workload.settings.batch_size.to_string())),
-            ("seed", &|(run, _)| Some(run.requested.seed.to_string())),
-            ("outcome", &|(_, workload)| Some(workload.outcome.name().to_owned())),
-            ("samples per second", &|(_, workload)| throughput(workload)),
-            ("time of an epoch", &|(_, workload)| Some(shown("seconds_per_epoch", workload))),
-            ("test accuracy", &|(_, workload)| Some(shown("accuracy", workload))),
-            ("time to the target", &|(_, workload)| Some(shown("seconds_to_target", workload))),
-        ],
-    );
+    let table = TableRows::new(&rows, |(_, workload)| workload.workload.clone()).columns(&[
+        ("backend", &|(run, _)| Some(run.device.backend.clone())),
+        ("device", &|(run, _)| Some(run.device.adapter.name.clone())),
+        ("batch", &|(_, workload)| Some(workload.settings.batch_size.to_string())),
+        ("seed", &|(run, _)| Some(run.requested.seed.to_string())),
+        ("outcome", &|(_, workload)| Some(workload.outcome.name().to_owned())),
+        ("samples per second", &|(_, workload)| throughput(workload)),
+        ("time of an epoch", &|(_, workload)| Some(shown("seconds_per_epoch", workload))),
+        ("test accuracy", &|(_, workload)| Some(shown("accuracy", workload))),
+        ("time to the target", &|(_, workload)| Some(shown("seconds_to_target", workload))),
+    ]);
     let report = TextReport {
         headline: (NoteMark::Plain, format!("{} workloads of {} runs", rows.len(), runs.len())),
         sections: vec![ReportSection { title: "Figures".to_owned(), table: Some(table), ..ReportSection::default() }],

@@ -13,7 +13,7 @@ use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::MonotonicClock;
 use crate::progress::{self, Interrupt, ListProgress};
-use crate::screen::{Screen, TextTable};
+use crate::screen::{Screen, TableRows, TextTable};
 
 const SCREEN: Screen = Screen::Output;
 
@@ -53,15 +53,12 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<()> {
 }
 
 fn show(report: &KernelReport) -> Result<()> {
-    let peaks = TextTable::of(
-        &report.peaks.iter().collect::<Vec<&Peak>>(),
-        |peak| peak.title.clone(),
-        &[
-            ("best", &|peak| Some(amount(peak.unit, peak.value))),
-            ("spread", &|peak| Some(spread(&peak.timing))),
-            ("with", &|peak| Some(peak.variant.clone())),
-        ],
-    );
+    let peaks: Vec<&Peak> = report.peaks.iter().collect();
+    let peaks = TableRows::new(&peaks, |peak| peak.title.clone()).columns(&[
+        ("best", &|peak| Some(amount(peak.unit, peak.value))),
+        ("spread", &|peak| Some(spread(&peak.timing))),
+        ("with", &|peak| Some(peak.variant.clone())),
+    ]);
     let of_suite = |suite| report.entries.iter().filter(move |entry| entry.suite == suite).collect::<Vec<&Entry>>();
     let suites = KernelSuite::ALL.map(|suite| {
         let title = match suite {
@@ -85,21 +82,18 @@ fn show(report: &KernelReport) -> Result<()> {
 fn entries_table(entries: &[&Entry]) -> TextTable {
     let has_row = |entry: &&&Entry| matches!(entry.outcome, KernelOutcome::Measured(_) | KernelOutcome::Wrong(_));
     let rate = |rate| figure("flops_per_second", rate);
-    TextTable::of(
-        &entries.iter().filter(has_row).copied().collect::<Vec<&Entry>>(),
-        |entry| format!("{}, {}", entry.size, entry.pass.title()),
-        &[
-            ("time", &|entry| match entry.outcome.measured() {
-                Some(of) => Some(figure("training_seconds", of.timing.seconds)),
-                None => Some("wrong".to_owned()),
-            }),
-            ("spread", &|entry| Some(spread(&entry.outcome.measured()?.timing))),
-            ("rate", &|entry| Some(rate(entry.outcome.measured()?.flops_per_second))),
-            ("peak\nbeside it", &|entry| entry.outcome.measured()?.peak_flops_per_second.map(rate)),
-            ("of that\npeak", &|entry| Some(format!("{:.1} %", entry.outcome.measured()?.peak_share? * 100.0))),
-            ("kernel", &|entry| Some(entry.kernels.join(" + "))),
-        ],
-    )
+    let rows: Vec<&Entry> = entries.iter().filter(has_row).copied().collect();
+    TableRows::new(&rows, |entry| format!("{}, {}", entry.size, entry.pass.title())).columns(&[
+        ("time", &|entry| match entry.outcome.measured() {
+            Some(of) => Some(figure("training_seconds", of.timing.seconds)),
+            None => Some("wrong".to_owned()),
+        }),
+        ("spread", &|entry| Some(spread(&entry.outcome.measured()?.timing))),
+        ("rate", &|entry| Some(rate(entry.outcome.measured()?.flops_per_second))),
+        ("peak\nbeside it", &|entry| entry.outcome.measured()?.peak_flops_per_second.map(rate)),
+        ("of that\npeak", &|entry| Some(format!("{:.1} %", entry.outcome.measured()?.peak_share? * 100.0))),
+        ("kernel", &|entry| Some(entry.kernels.join(" + "))),
+    ])
 }
 
 fn show_refused(entries: &[&Entry]) -> Result<()> {

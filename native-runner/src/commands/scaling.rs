@@ -13,7 +13,7 @@ use crate::arguments::number;
 use crate::commands::report;
 use crate::failure::{Failure, Result};
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{Screen, TableColumn, TextTable};
+use crate::screen::{Screen, TableColumn, TableRows, TextTable};
 
 const DOCUMENT_VERSION: u32 = 1;
 
@@ -364,17 +364,13 @@ fn about(network: &ScaledNetwork) -> String {
 }
 
 fn table_of_measured(all: &[MeasuredStep]) -> TextTable {
-    TextTable::of(
-        all,
-        |of| format!("{}, {} devices, batch {}", of.workload, of.devices, of.batch),
-        &[
-            ("step\nmeasured", &|of| Some(milliseconds(of.measured_seconds))),
-            ("step\nmodel", &|of| Some(milliseconds(of.model.seconds()))),
-            ("model over\nmeasured", &|of| Some(format!("{:.2}", of.model.seconds() / of.measured_seconds))),
-            ("communication\nmeasured", &|of| Some(milliseconds(of.measured_communication_seconds))),
-            ("communication\nmodel", &|of| Some(milliseconds(of.model.communication_seconds))),
-        ],
-    )
+    TableRows::new(all, |of| format!("{}, {} devices, batch {}", of.workload, of.devices, of.batch)).columns(&[
+        ("step\nmeasured", &|of| Some(milliseconds(of.measured_seconds))),
+        ("step\nmodel", &|of| Some(milliseconds(of.model.seconds()))),
+        ("model over\nmeasured", &|of| Some(format!("{:.2}", of.model.seconds() / of.measured_seconds))),
+        ("communication\nmeasured", &|of| Some(milliseconds(of.measured_communication_seconds))),
+        ("communication\nmodel", &|of| Some(milliseconds(of.model.communication_seconds))),
+    ])
 }
 
 fn table_of_scaled(network: &ScaledNetwork) -> TextTable {
@@ -397,11 +393,8 @@ fn table_of_scaled(network: &ScaledNetwork) -> TextTable {
 }
 
 fn table_of_published(rows: &[PublishedScaling]) -> TextTable {
-    let mut table = TextTable::of(
-        &rows[0].steps,
-        |step| counted(step.devices, "device"),
-        &[("step\npublished", &|step| step.published_seconds.map(milliseconds))],
-    );
+    let mut table = TableRows::new(&rows[0].steps, |step| counted(step.devices, "device"))
+        .columns(&[("step\npublished", &|step| step.published_seconds.map(milliseconds))]);
     table.columns.extend(rows.iter().map(|row| {
         let cell = |step: &PublishedStep| {
             Some(format!("{} ({:.0} %)", milliseconds(step.model_seconds), 100.0 * step.model_efficiency))

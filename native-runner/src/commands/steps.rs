@@ -22,7 +22,7 @@ use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MonotonicClock, free_memory_bytes};
 use crate::progress::{Interrupt, ListProgress};
-use crate::screen::{Screen, TextTable};
+use crate::screen::{Screen, TableRows, TextTable};
 
 #[derive(Serialize)]
 struct StepsDocument<'a> {
@@ -156,23 +156,19 @@ fn table(report: &StepsReport) -> TextTable {
         let rise = workload.cliffs.iter().find(is_here).map(|cliff| cliff.rise_in_turns.unwrap_or(cliff.rise));
         Some(rise.map_or_else(String::new, |rise| format!("+{:.0} %", rise * 100.0)))
     };
-    let mut table = TextTable::of(
-        &rows,
-        |(workload, ..)| workload.workload.to_owned(),
-        &[
-            ("backend", &|(.., entry)| Some(entry.backend.to_owned())),
-            ("batch", &|(_, size, ..)| Some(size.batch_size.to_string())),
-            ("steps", &|(.., of, _)| Some(rate(of.steps_per_second).replace("samples", "steps"))),
-            ("samples", &|(.., of, _)| Some(rate(of.samples_per_second))),
-            ("spread", &|(.., of, _)| (of.windows.len() > 1).then(|| format!("±{}", percent(of.relative_spread)))),
-            ("a sample", &|(.., of, _)| Some(figure("step_seconds_p50", 1.0 / of.samples_per_second))),
-            ("arithmetic", &|(.., of, _)| Some(figure("flops_per_second", of.flops_per_second))),
-            ("of peak", &|(.., of, _)| of.peak_share.map(percent)),
-            ("to fastest", &|(.., of, _)| Some(format!("{:.3}", of.ratio_to_fastest))),
-            ("memory", &|(.., of, _)| Some(mebibytes(of.device_memory_bytes as f64))),
-            ("cliff", &cliff),
-        ],
-    );
+    let mut table = TableRows::new(&rows, |(workload, ..)| workload.workload.to_owned()).columns(&[
+        ("backend", &|(.., entry)| Some(entry.backend.to_owned())),
+        ("batch", &|(_, size, ..)| Some(size.batch_size.to_string())),
+        ("steps", &|(.., of, _)| Some(rate(of.steps_per_second).replace("samples", "steps"))),
+        ("samples", &|(.., of, _)| Some(rate(of.samples_per_second))),
+        ("spread", &|(.., of, _)| (of.windows.len() > 1).then(|| format!("±{}", percent(of.relative_spread)))),
+        ("a sample", &|(.., of, _)| Some(figure("step_seconds_p50", 1.0 / of.samples_per_second))),
+        ("arithmetic", &|(.., of, _)| Some(figure("flops_per_second", of.flops_per_second))),
+        ("of peak", &|(.., of, _)| of.peak_share.map(percent)),
+        ("to fastest", &|(.., of, _)| Some(format!("{:.3}", of.ratio_to_fastest))),
+        ("memory", &|(.., of, _)| Some(mebibytes(of.device_memory_bytes as f64))),
+        ("cliff", &cliff),
+    ]);
     if report.workloads.iter().all(|workload| workload.sizes.len() < 2) {
         table.columns.pop();
     }

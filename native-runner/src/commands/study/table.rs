@@ -12,7 +12,7 @@ use crate::commands::study::arguments::{StudyArgs, answer, obstacles, select_cel
 use crate::failure::Result;
 use crate::figures::{figure, list_peaks};
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{Screen, TableColumn, TextTable};
+use crate::screen::{Screen, TableColumn, TableRows, TextTable};
 use crate::study::cell::{AXES, Axis, CellSettings, StudyCell, varying};
 use crate::study::folder::{CellEnding, FinishedCell, Folder, StudyPlan, find_finished};
 
@@ -106,21 +106,17 @@ fn rows<'a>(cells: &[&'a StudyCell], finished: &'a [FinishedCell]) -> Vec<SeedRo
 fn table(rows: &[SeedRow<'_>], titles: Vec<String>) -> TextTable {
     let figures: Vec<Option<Figures>> = rows.iter().map(figures).collect();
     let approximate = |is_exact: bool, value| format!("{}{}", if is_exact { "" } else { "≈" }, digits(value));
-    let mut table = TextTable::of(
-        &figures,
-        |_| String::new(),
-        &[
-            ("accuracy\n%", &|of| accuracy(of.as_ref()?)),
-            ("epoch\ns", &|of| Some(approximate(!of.as_ref()?.epoch_is_projected, of.as_ref()?.epoch?.seconds))),
-            ("throughput\nsamples/s", &|of| {
-                of.as_ref()?.throughput().map(|(rate, is_counted)| approximate(is_counted, rate))
-            }),
-            ("training\ns", &|of| Some(digits(of.as_ref()?.training?.seconds))),
-            ("testing\ns", &|of| Some(digits(of.as_ref()?.testing?.seconds))),
-            ("device\nMiB", &|of| device_memory(of.as_ref()?)),
-            ("host\nMiB", &|of| host_memory(of.as_ref()?)),
-        ],
-    );
+    let mut table = TableRows { titles, items: &figures }.columns(&[
+        ("accuracy\n%", &|of| accuracy(of.as_ref()?)),
+        ("epoch\ns", &|of| Some(approximate(!of.as_ref()?.epoch_is_projected, of.as_ref()?.epoch?.seconds))),
+        ("throughput\nsamples/s", &|of| {
+            of.as_ref()?.throughput().map(|(rate, is_counted)| approximate(is_counted, rate))
+        }),
+        ("training\ns", &|of| Some(digits(of.as_ref()?.training?.seconds))),
+        ("testing\ns", &|of| Some(digits(of.as_ref()?.testing?.seconds))),
+        ("device\nMiB", &|of| device_memory(of.as_ref()?)),
+        ("host\nMiB", &|of| host_memory(of.as_ref()?)),
+    ]);
     table.columns.extend(shares("input waits\n%", rows, WorkloadRecord::input_share));
     table.columns.extend(shares("communication\n%", rows, WorkloadRecord::communication_share));
     if rows.iter().any(|row| row.cells.len() > 1) {
@@ -130,7 +126,7 @@ fn table(rows: &[SeedRow<'_>], titles: Vec<String>) -> TextTable {
         };
         table.columns.push(TableColumn::new("seeds", rows.iter().map(seeds)));
     }
-    TextTable { titles, ..table }
+    table
 }
 
 /// Builds a column of shares of the timed seconds, averaged over a row's seeds; `None` if there are none.
@@ -160,22 +156,17 @@ fn kernel_table(rows: &[SeedRow<'_>], titles: Vec<String>) -> TextTable {
     };
     let measured: Vec<Option<(KernelSummary, String)>> = rows.iter().map(measured).collect();
     let percent = |share: f64| format!("{:.1}", share * 100.0);
-    let table = TextTable::of(
-        &measured,
-        |_| String::new(),
-        &[
-            ("measured\nentries", &|of| {
-                let KernelSummary { entries, measured, .. } = of.as_ref()?.0;
-                (entries > 0).then(|| format!("{measured} of {entries}"))
-            }),
-            ("of peak\nmedian %", &|of| of.as_ref()?.0.peak_share.map(percent)),
-            ("lowest\n%", &|of| of.as_ref()?.0.peak_share_lowest.map(percent)),
-            ("highest\n%", &|of| of.as_ref()?.0.peak_share_highest.map(percent)),
-            ("best rate", &|of| Some(figure("flops_per_second", of.as_ref()?.0.flops_per_second?))),
-            ("peaks of the device", &|of| Some(of.as_ref()?.1.clone()).filter(|text| !text.is_empty())),
-        ],
-    );
-    TextTable { titles, ..table }
+    TableRows { titles, items: &measured }.columns(&[
+        ("measured\nentries", &|of| {
+            let KernelSummary { entries, measured, .. } = of.as_ref()?.0;
+            (entries > 0).then(|| format!("{measured} of {entries}"))
+        }),
+        ("of peak\nmedian %", &|of| of.as_ref()?.0.peak_share.map(percent)),
+        ("lowest\n%", &|of| of.as_ref()?.0.peak_share_lowest.map(percent)),
+        ("highest\n%", &|of| of.as_ref()?.0.peak_share_highest.map(percent)),
+        ("best rate", &|of| Some(figure("flops_per_second", of.as_ref()?.0.flops_per_second?))),
+        ("peaks of the device", &|of| Some(of.as_ref()?.1.clone()).filter(|text| !text.is_empty())),
+    ])
 }
 
 #[derive(Serialize)]
@@ -210,14 +201,10 @@ pub(crate) fn dry_run(arguments: &StudyArgs, plan: &StudyPlan, folder: &Path) ->
     screen.prose("", &constants(&settings, plan.scale), 0)?;
     screen.line("")?;
     let titled: Vec<(String, &PlannedCell<'_>)> = titles(&settings).into_iter().zip(&listed).collect();
-    screen.table(&TextTable::of(
-        &titled,
-        |(title, of)| format!("{:>3}  {title}", of.number),
-        &[
-            ("work\nGFLOP", &|(_, of)| Some(format!("{:.0}", of.flops? / 1e9))),
-            ("state", &|(_, of)| (!of.would_run && of.obstacle.is_none()).then(|| "finished".to_owned())),
-        ],
-    ))?;
+    screen.table(&TableRows::new(&titled, |(title, of)| format!("{:>3}  {title}", of.number)).columns(&[
+        ("work\nGFLOP", &|(_, of)| Some(format!("{:.0}", of.flops? / 1e9))),
+        ("state", &|(_, of)| (!of.would_run && of.obstacle.is_none()).then(|| "finished".to_owned())),
+    ]))?;
     screen.line("")?;
     show_obstacles(listed.iter().filter_map(|of| of.obstacle.as_deref()), listed.len(), screen)?;
     let would_run = match listed.iter().filter(|listed| listed.would_run).count() {
