@@ -170,10 +170,8 @@ fn headline(record: &WorkloadRecord) -> String {
     facts.extend(summary.accuracy.map(|share| format!("{} accuracy", figure("accuracy", share))));
     facts.extend(record.target.map(|target| {
         // The last accuracy may be below a target that was reached earlier.
-        let reached = target.reached_seconds.map_or_else(
-            || "not reached".to_owned(),
-            |seconds| format!("reached after {}", figure("seconds_to_target", seconds)),
-        );
+        let reached = target.reached_seconds.map(|seconds| figure("seconds_to_target", seconds));
+        let reached = reached.map_or_else(|| "not reached".to_owned(), |time| format!("reached after {time}"));
         format!("target {} {reached}", figure("accuracy", target.accuracy))
     }));
     format!("{name} {}", facts.join(", "))
@@ -309,10 +307,8 @@ mod tests {
             let mut record = record(Outcome::Completed);
             change(&mut record);
             let verdict = verdict(&record);
-            assert!(
-                if part.starts_with("Some") { verdict.starts_with(part) } else { verdict.ends_with(part) },
-                "{verdict}"
-            );
+            let holds = if part.starts_with("Some") { verdict.starts_with(part) } else { verdict.ends_with(part) };
+            assert!(holds, "{verdict}");
         }
     }
 
@@ -339,13 +335,10 @@ mod tests {
     fn cold_start_lists_its_known_parts() {
         let mut workload = record(Outcome::Completed).workloads.remove(0);
         assert_eq!(cold_start(&workload), None);
-        workload.cold_start = ColdStart {
-            data_seconds: Some(0.25),
-            build_seconds: Some(0.5),
-            compiling_seconds: None,
-            tuning_seconds: Some(75.0),
-            first_step_seconds: Some(0.012),
-        };
+        let ColdStart { data_seconds, build_seconds, tuning_seconds, first_step_seconds, .. } =
+            &mut workload.cold_start;
+        (*data_seconds, *build_seconds, *tuning_seconds) = (Some(0.25), Some(0.5), Some(75.0));
+        *first_step_seconds = Some(0.012);
         let expected = "caffe-mnist: data 250.0 ms · building 500.0 ms · tuning 75.00 s · first step 12.00 ms";
         assert_eq!(cold_start(&workload).as_deref(), Some(expected));
     }

@@ -61,9 +61,8 @@ impl Folder {
             ("the processor", processor(plan), processor(&self.begun)),
         ];
         let changed = facts.into_iter().filter(|(_, now, then)| now != then);
-        changed
-            .map(|(what, now, then)| format!("{what} is now {now}, but was {then} when the folder was created"))
-            .collect()
+        let text = |(what, now, then)| format!("{what} is now {now}, but was {then} when the folder was created");
+        changed.map(text).collect()
     }
 
     pub(crate) fn keep(&self, finished: &FinishedCell) -> Result<()> {
@@ -440,10 +439,8 @@ mod tests {
         assert_eq!(Folder::read(place.path(), &plan).unwrap(), []);
         let folder = Folder::open(place.path(), &plan).unwrap();
         // Killed attempts count.
-        assert_eq!(
-            [("a", 1.0), ("a", 2.0), ("b", 3.0)].map(|(id, at)| folder.begin_attempt(id, at).unwrap()),
-            [1, 2, 1]
-        );
+        let attempts = [("a", 1.0), ("a", 2.0), ("b", 3.0)].map(|(id, at)| folder.begin_attempt(id, at).unwrap());
+        assert_eq!(attempts, [1, 2, 1]);
         let finished = failed(&plan);
         folder.keep(&finished).unwrap();
         fs::write(place.path().join("cells").join(format!("{}.json.partial", plan.cells[1].id)), "{ half").unwrap();
@@ -517,10 +514,8 @@ mod tests {
         let measured = r#""outcome": "measured", "flops_per_second": 1e9, "peak_flops_per_second": null,
             "peak_share": null, "timing": {"seconds": 1.0, "seconds_lowest": 1.0, "seconds_highest": 1.0, "windows": []}"#;
         let finished = of(measured, false);
-        assert_eq!(
-            (finished.ending, finished.kernels().is_some(), finished.run()),
-            (CellEnding::Completed, true, None)
-        );
+        let found = (finished.ending, finished.kernels().is_some(), finished.run());
+        assert_eq!(found, (CellEnding::Completed, true, None));
         let text = serde_json::to_string(&finished).unwrap();
         assert_eq!(serde_json::from_str::<FinishedCell>(&text).unwrap(), finished);
         assert_eq!(of(measured, true).ending, CellEnding::Failed);
