@@ -10,7 +10,7 @@ use engine::backends::Opening;
 use engine::{AdapterChoice, Workload};
 use results::{Feature, InputMode, Layout, Length, Positive, Precision, RunSpec};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::JsonTarget;
 use crate::leaderboard::Address;
 use crate::program::NamedProgram;
@@ -326,7 +326,7 @@ pub(crate) fn positive_seconds(text: &str) -> Result<f64, String> {
 }
 
 /// Returns the workloads with these names, each once.
-pub(crate) fn find_workloads<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Workload>, Failure> {
+pub(crate) fn find_workloads<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Workload>> {
     let mut found: Vec<Workload> = Vec::new();
     for name in names {
         if is_file_name(name) {
@@ -372,7 +372,7 @@ pub(crate) struct WorkloadFileArgs {
 
 impl WorkloadFileArgs {
     /// Returns the workloads with these names, then the workloads of the files, each once.
-    pub(crate) fn and_named<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Workload>, Failure> {
+    pub(crate) fn and_named<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Workload>> {
         let mut found = find_workloads(names)?;
         let first = |(number, file): &(usize, &PathBuf)| !self.files[..*number].contains(file);
         for (_, file) in self.files.iter().enumerate().filter(first) {
@@ -399,7 +399,7 @@ pub(crate) struct OneWorkloadArgs {
 }
 
 impl OneWorkloadArgs {
-    pub(crate) fn find(&self) -> Result<Vec<Workload>, Failure> {
+    pub(crate) fn find(&self) -> Result<Vec<Workload>> {
         match &self.file {
             Some(file) => Ok(vec![workload_file::load(file)?]),
             None => find_workloads(self.name.as_deref().map(str::trim)),

@@ -206,10 +206,8 @@ mod tests {
     fn output_or_the_end_of_a_program_is_reported() {
         assert_eq!(shell("echo told; echo noise >&2", 10.0).as_deref(), Ok("told\n"));
         assert_eq!(shell("kill -SEGV $$", 10.0).unwrap_err(), "it was ended by SIGSEGV (an invalid memory access)");
-        assert_eq!(
-            shell("echo first >&2; echo ' the reason ' >&2; exit 3", 10.0).unwrap_err(),
-            "it ended with status 3; its last line: the reason"
-        );
+        let error = shell("echo first >&2; echo ' the reason ' >&2; exit 3", 10.0).unwrap_err();
+        assert_eq!(error, "it ended with status 3; its last line: the reason");
         assert_eq!(shell("exec sleep 600", 1.0).unwrap_err(), "it did not finish within 1 s and was ended");
         assert!(Child::start(Command::new("/no/such/program")).is_err());
     }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use ureq::Agent;
 
 use crate::arguments::DataArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::leaderboard;
 use crate::machine::cache;
 use crate::progress::bar;
@@ -62,7 +62,7 @@ impl LocalData {
 
     /// Reads from the same places, but first fetches sets that these workloads need and no place has, unless a folder
     /// was chosen. With `noise`, generates noise instead of reading files.
-    pub(crate) fn with_data_of(chosen: &DataArgs, workloads: &[Workload], noise: bool) -> Result<Self, Failure> {
+    pub(crate) fn with_data_of(chosen: &DataArgs, workloads: &[Workload], noise: bool) -> Result<Self> {
         let folder = Self { noise, ..Self::new(chosen) };
         let is_missing =
             |name: &&str| engine::data_set(name).is_some_and(|set| folder.availability(set) == Availability::Missing);
@@ -198,7 +198,7 @@ const MAX_ARCHIVE_BYTES: u64 = 1 << 30;
 const TEMPLATE: &str = "  {wide_bar:.cyan/dim} {bytes} of {total_bytes}, {bytes_per_sec}";
 
 /// Creates these data sets in a folder, optionally with compressed twins, from cached or downloaded archives.
-pub(crate) fn make(sets: &[&str], folder: &Path, compressed: bool) -> Result<(), Failure> {
+pub(crate) fn make(sets: &[&str], folder: &Path, compressed: bool) -> Result<()> {
     let archives = cache().unwrap_or_else(env::temp_dir).join("archives");
     let store = Store::new(folder.to_owned(), archives, Registry, ScreenLines).only(sets);
     let store = if compressed { store } else { store.uncompressed() };

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use view::table::Sheet;
 
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::json_output::cannot_be_json;
 use crate::screen::{NoteMark, Screen, TextTable};
 
@@ -17,7 +17,7 @@ pub(crate) enum Format {
 
 impl Format {
     /// Returns the report without a final newline.
-    pub(crate) fn text(self, report: &TextReport, screen: Screen) -> Result<String, Failure> {
+    pub(crate) fn text(self, report: &TextReport, screen: Screen) -> Result<String> {
         match self {
             Self::Table => {
                 let sections = report.sections.iter().map(|section| section.on_terminal(screen));

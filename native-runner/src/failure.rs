@@ -5,6 +5,8 @@ use results::FailureCause;
 
 use crate::text::closest;
 
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
 /// Reason for a nonzero exit status.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -51,7 +53,7 @@ impl Failure {
     }
 
     /// Fails if there are any wrong results.
-    pub(crate) fn if_wrong(results: impl IntoIterator<Item = String>) -> Result<(), Self> {
+    pub(crate) fn if_wrong(results: impl IntoIterator<Item = String>) -> Result<()> {
         let sentences = Vec::from_iter(results).join("; ");
         if sentences.is_empty() { Ok(()) } else { Err(Self::WrongResults(sentences)) }
     }

@@ -8,50 +8,35 @@ pub(crate) fn list_peaks(report: &KernelReport) -> String {
     report.peaks.iter().map(|peak| amount(peak.unit, peak.value)).collect::<Vec<_>>().join(", ")
 }
 
-/// Reason why a measurement has no result.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Unmeasured {
-    /// Text shared by all results with the same reason.
-    pub(crate) reason: String,
-    /// Details of this result; may be empty.
-    pub(crate) detail: String,
-}
-
-impl Unmeasured {
-    pub(crate) fn of<F, D: fmt::Display>(outcome: &MeasurementOutcome<F, D>) -> Option<Self> {
-        let bytes = |bytes: u64| format!("{bytes} bytes, {}", mebibytes(bytes as f64));
-        let (reason, detail) = match outcome {
-            MeasurementOutcome::Measured(_) => return None,
-            MeasurementOutcome::DoesNotFit { what, needed_bytes, allowed_bytes } => {
-                (format!("does not fit: {what} is limited to {}", bytes(*allowed_bytes)), bytes(*needed_bytes))
-            }
-            MeasurementOutcome::TooSlow { predicted_seconds, allowed_seconds } => (
-                format!("exceeds {} per repetition (--budget-seconds)", figure("training_seconds", *allowed_seconds)),
-                format!("about {}", figure("training_seconds", *predicted_seconds)),
-            ),
-            MeasurementOutcome::Skipped { reason } => (format!("skipped: {reason}"), String::new()),
-            MeasurementOutcome::Failed { message } => (format!("failed: {message}"), String::new()),
-            MeasurementOutcome::Wrong(difference) => {
-                (format!("{difference}, so it was not timed; a newer GPU driver may help"), String::new())
-            }
-            MeasurementOutcome::Cancelled => ("cancelled before its first window".to_owned(), String::new()),
-        };
-        Some(Self { reason, detail })
-    }
-}
-
-impl fmt::Display for Unmeasured {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)?;
-        if self.detail.is_empty() { Ok(()) } else { write!(f, " ({})", self.detail) }
-    }
+/// Returns the reason why a measurement has no result, and the details of this one in parentheses, if any.
+pub(crate) fn unmeasured<F, D: fmt::Display>(outcome: &MeasurementOutcome<F, D>) -> Option<(String, String)> {
+    let bytes = |bytes: u64| format!("{bytes} bytes, {}", mebibytes(bytes as f64));
+    let reason = match outcome {
+        MeasurementOutcome::Measured(_) => return None,
+        MeasurementOutcome::DoesNotFit { what, needed_bytes, allowed_bytes } => {
+            let reason = format!("does not fit: {what} is limited to {}", bytes(*allowed_bytes));
+            return Some((reason, format!(" ({})", bytes(*needed_bytes))));
+        }
+        MeasurementOutcome::TooSlow { predicted_seconds, allowed_seconds } => {
+            let [predicted, allowed] = [predicted_seconds, allowed_seconds].map(|of| figure("training_seconds", *of));
+            let reason = format!("exceeds {allowed} per repetition (--budget-seconds)");
+            return Some((reason, format!(" (about {predicted})")));
+        }
+        MeasurementOutcome::Skipped { reason } => format!("skipped: {reason}"),
+        MeasurementOutcome::Failed { message } => format!("failed: {message}"),
+        MeasurementOutcome::Wrong(difference) => {
+            format!("{difference}, so it was not timed; a newer GPU driver may help")
+        }
+        MeasurementOutcome::Cancelled => "cancelled before its first window".to_owned(),
+    };
+    Some((reason, String::new()))
 }
 
 pub(crate) fn wrong(report: &KernelReport) -> Vec<String> {
     let wrong = report.entries.iter().filter(|entry| matches!(entry.outcome, MeasurementOutcome::Wrong(_)));
     let named = wrong.filter_map(|entry| {
-        let refusal = Unmeasured::of(&entry.outcome)?;
-        Some(format!("{} {}, {}: {refusal}", entry.suite.name(), entry.size, entry.pass.title()))
+        let (reason, detail) = unmeasured(&entry.outcome)?;
+        Some(format!("{} {}, {}: {reason}{detail}", entry.suite.name(), entry.size, entry.pass.title()))
     });
     named.collect()
 }
@@ -79,9 +64,10 @@ mod tests {
             ),
             (Any::Wrong(wrong), ["5.00e-1", "1e-3"]),
         ] {
-            let text = Unmeasured::of(&outcome).unwrap().to_string();
+            let (reason, detail) = unmeasured(&outcome).unwrap();
+            let text = reason + &detail;
             assert!(parts.iter().all(|part| text.contains(part)), "{text}");
         }
-        assert_eq!(Unmeasured::of(&Any::Measured(())), None);
+        assert_eq!(unmeasured(&Any::Measured(())), None);
     }
 }

@@ -8,7 +8,7 @@ use std::{env, fs, io};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::machine::provenance;
 use crate::screen::Screen;
 
@@ -28,7 +28,7 @@ impl FromStr for JsonTarget {
 
 impl JsonTarget {
     /// Checks before any training that the file can be written.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
+    pub(crate) fn check(&self) -> Result<()> {
         let Self::File(path) = self else { return Ok(()) };
         let check = || -> io::Result<()> {
             let Some(file) = regular(path)? else { return Ok(()) };
@@ -40,7 +40,7 @@ impl JsonTarget {
         check().map_err(|source| cannot_write(path, source))
     }
 
-    pub(crate) fn write(&self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn write(&self, text: &str) -> Result<()> {
         match self {
             Self::StandardOutput => writeln!(io::stdout().lock(), "{text}").map_err(Failure::Output),
             Self::File(path) => replace(path, format!("{text}\n").as_bytes()),
@@ -53,7 +53,7 @@ impl JsonTarget {
     }
 }
 
-pub(crate) fn to_json(value: &impl Serialize) -> Result<String, Failure> {
+pub(crate) fn to_json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string_pretty(value).map_err(cannot_be_json)
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn cannot_be_json(error: serde_json::Error) -> Failure {
 }
 
 /// Writes results after showing them. If either fails, a copy is kept.
-pub(crate) fn deliver(shown: Result<(), Failure>, target: Option<&JsonTarget>, json: &str) -> Result<(), Failure> {
+pub(crate) fn deliver(shown: Result<()>, target: Option<&JsonTarget>, json: &str) -> Result<()> {
     let written = target.map_or(Ok(()), |target| target.write(json));
     // The reader has closed the pipe, as `head` does.
     let shown = shown.or_else(|failure| if failure.is_closed_pipe() { Ok(()) } else { Err(failure) });
@@ -75,7 +75,7 @@ pub(crate) fn deliver(shown: Result<(), Failure>, target: Option<&JsonTarget>, j
 }
 
 /// Writes results to a new file `NAME.json`, and returns its path.
-pub(crate) fn keep(name: &str, json: &str) -> Result<PathBuf, Failure> {
+pub(crate) fn keep(name: &str, json: &str) -> Result<PathBuf> {
     keep_in(Path::new(""), name, json).or_else(|source| {
         keep_in(&env::temp_dir(), name, json).map_err(|_| cannot_write(Path::new(&format!("{name}.json")), source))
     })
@@ -99,7 +99,7 @@ fn keep_in(folder: &Path, name: &str, json: &str) -> io::Result<PathBuf> {
     written.map(|()| path)
 }
 
-pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
+pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
     replace_file(path, content).map_err(|source| cannot_write(path, source))
 }
 

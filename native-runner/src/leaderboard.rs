@@ -26,6 +26,8 @@ use ureq::{Agent, AsSendBody, Body, http};
 use crate::failure::LeaderboardError;
 use crate::machine::cache;
 
+type Result<T, E = LeaderboardError> = std::result::Result<T, E>;
+
 const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
 #[derive(Clone)]
@@ -61,7 +63,7 @@ impl LeaderboardClient {
     }
 
     /// Returns the version of the server, and its clock in whole seconds.
-    pub(crate) fn about(&self) -> Result<(String, Option<SystemTime>), LeaderboardError> {
+    pub(crate) fn about(&self) -> Result<(String, Option<SystemTime>)> {
         let (response, text) = self.send(Request::get(self.address.join("/api/v1/openapi.json")).body(()))?;
         let date = || httpdate::parse_http_date(response.headers().get(header::DATE)?.to_str().ok()?).ok();
         let time = date();
@@ -70,7 +72,7 @@ impl LeaderboardClient {
         Ok((clean(version.ok_or_else(|| self.not_a_leaderboard("no API version".to_owned()))?), time))
     }
 
-    pub(crate) fn start(&self, request: &StartRun) -> Result<StartedRun, LeaderboardError> {
+    pub(crate) fn start(&self, request: &StartRun) -> Result<StartedRun> {
         let started: StartedRun = self.post("/api/v1/runs", request)?;
         // The id becomes part of a URL and of a file name.
         let id_is_plain = (1..=64).contains(&started.run_id.len())
@@ -78,7 +80,7 @@ impl LeaderboardClient {
         if id_is_plain { Ok(started) } else { Err(self.not_a_leaderboard("an invalid run id".to_owned())) }
     }
 
-    fn show(&self, run: &Registration, workload: &str, step: u64, state: &[u8]) -> Result<(), LeaderboardError> {
+    fn show(&self, run: &Registration, workload: &str, step: u64, state: &[u8]) -> Result<()> {
         let path = format!("/api/v1/runs/{}/states/{workload}/{step}", run.run_id);
         let request = Request::put(self.address.join(&path))
             .header(header::CONTENT_TYPE, "application/octet-stream")
@@ -86,23 +88,23 @@ impl LeaderboardClient {
         self.send(request.body(state)).map(drop)
     }
 
-    pub(crate) fn verdict(&self, run_id: &str) -> Result<Verdict, LeaderboardError> {
+    pub(crate) fn verdict(&self, run_id: &str) -> Result<Verdict> {
         let path = format!("/api/v1/runs/{run_id}/verdict");
         let (response, text) = self.send(Request::get(self.address.join(&path)).body(()))?;
         self.read_answer(&response, &text)
     }
 
-    pub(crate) fn submit(&self, run_id: &str, json: String) -> Result<AcceptedRun, LeaderboardError> {
+    pub(crate) fn submit(&self, run_id: &str, json: String) -> Result<AcceptedRun> {
         self.call(Request::put(self.address.join(&format!("/api/v1/runs/{run_id}"))), json)
     }
 
     /// Submits a record without a leaderboard's seed, to be marked unverified. The same key returns the same secret.
-    pub(crate) fn import(&self, json: String, idempotency_key: &str) -> Result<AcceptedRun, LeaderboardError> {
+    pub(crate) fn import(&self, json: String, idempotency_key: &str) -> Result<AcceptedRun> {
         let request = Request::post(self.address.join("/api/v1/runs/import"));
         self.call(request.header(IDEMPOTENCY_KEY, idempotency_key), json)
     }
 
-    pub(crate) fn data_file(&self, name: &str, bytes: u64) -> Result<Vec<u8>, LeaderboardError> {
+    pub(crate) fn data_file(&self, name: &str, bytes: u64) -> Result<Vec<u8>> {
         let answer = self.agent.get(self.address.join(&format!("/data/{name}"))).call();
         let mut answer = answer.map_err(|error| self.no_answer(error))?;
         let no_data = || LeaderboardError::NoData { leaderboard: self.address.to_string(), file: name.to_owned() };
@@ -117,21 +119,18 @@ impl LeaderboardClient {
         })
     }
 
-    fn post<T: DeserializeOwned>(&self, path: &str, message: &impl Serialize) -> Result<T, LeaderboardError> {
+    fn post<T: DeserializeOwned>(&self, path: &str, message: &impl Serialize) -> Result<T> {
         self.call(Request::post(self.address.join(path)), to_body(message))
     }
 
-    fn call<T: DeserializeOwned>(&self, request: request::Builder, json: String) -> Result<T, LeaderboardError> {
+    fn call<T: DeserializeOwned>(&self, request: request::Builder, json: String) -> Result<T> {
         let json_type = "application/json";
         let request = request.header(header::CONTENT_TYPE, json_type).header(header::ACCEPT, json_type);
         let (response, text) = self.send(request.body(json))?;
         self.read_answer(&response, &text)
     }
 
-    fn send<B: AsSendBody>(
-        &self,
-        request: Result<Request<B>, http::Error>,
-    ) -> Result<(Response<Body>, String), LeaderboardError> {
+    fn send<B: AsSendBody>(&self, request: Result<Request<B>, http::Error>) -> Result<(Response<Body>, String)> {
         let request = request.map_err(|error| self.unreachable(&error.to_string()))?;
         let asked = format!("{} {}", request.method(), request.uri());
         let mut response = self.agent.run(request).map_err(|error| self.no_answer(error))?;
@@ -147,7 +146,7 @@ impl LeaderboardClient {
         if response.status().is_success() { Ok((response, text)) } else { Err(self.refusal(&response, &text)) }
     }
 
-    fn read_answer<T: DeserializeOwned>(&self, response: &Response<Body>, text: &str) -> Result<T, LeaderboardError> {
+    fn read_answer<T: DeserializeOwned>(&self, response: &Response<Body>, text: &str) -> Result<T> {
         serde_json::from_str(text).map_err(|error| {
             let start = text.trim_start().chars().take(14).collect::<String>().to_lowercase();
             let is_page = start.starts_with("<!doctype html") || start.starts_with("<html");
@@ -336,11 +335,7 @@ impl LeaderboardWitness {
 
     /// Makes a call of the proof after training, with a body of `bytes` bytes. Nothing is timed at this point, and an
     /// attempt may take minutes on a slow link.
-    fn send_proof<T>(
-        &self,
-        bytes: usize,
-        call: impl Fn(&LeaderboardClient) -> Result<T, LeaderboardError>,
-    ) -> Result<T, String> {
+    fn send_proof<T>(&self, bytes: usize, call: impl Fn(&LeaderboardClient) -> Result<T>) -> Result<T, String> {
         let timeout_seconds = self.leaderboard.timeout_seconds + (bytes as f64 / MIN_BYTES_PER_SECOND).ceil();
         let leaderboard = LeaderboardClient::new(self.leaderboard.address.clone(), timeout_seconds);
         let patience = PROOF_RETRY_TIME.saturating_add(Duration::from_secs_f64(timeout_seconds));
@@ -386,7 +381,7 @@ impl Witness for LeaderboardWitness {
 }
 
 /// Makes a call during training, which eventually waits for the answer.
-fn send_hash<T>(call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, String> {
+fn send_hash<T>(call: impl Fn() -> Result<T>) -> Result<T, String> {
     persist(HASH_RETRY_TIME, call).map_err(|error| match error {
         // The error's own text suggests a longer time limit, which does not apply to hashes.
         LeaderboardError::TimedOut { leaderboard, seconds } => {
@@ -397,7 +392,7 @@ fn send_hash<T>(call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, Str
 }
 
 /// Repeats a lost call for at most `patience`. The leaderboard accepts repeated calls.
-fn persist<T>(patience: Duration, call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, LeaderboardError> {
+fn persist<T>(patience: Duration, call: impl Fn() -> Result<T>) -> Result<T> {
     let start = Instant::now();
     let mut pauses = PAUSES.into_iter();
     loop {

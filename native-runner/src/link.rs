@@ -21,11 +21,13 @@ use engine::{
     Backend, BackendFacts, EngineError, EvaluationSet, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob,
 };
 
+type Result<T, E = EngineError> = std::result::Result<T, E>;
+
 pub(crate) fn open(
     addresses: &[String],
     timeout_seconds: f64,
-    open: impl FnOnce() -> Result<Box<dyn Backend>, EngineError> + Send + 'static,
-) -> Result<Box<dyn Backend>, EngineError> {
+    open: impl FnOnce() -> Result<Box<dyn Backend>> + Send + 'static,
+) -> Result<Box<dyn Backend>> {
     let timeout = Duration::from_secs_f64(timeout_seconds);
     let watched = addresses.iter().map(|address| watch(address, timeout)).collect::<Result<Vec<_>, _>>()?;
     let (lost, watches): (Vec<Lost>, Vec<Sender<()>>) = watched.into_iter().unzip();
@@ -54,16 +56,16 @@ impl Backend for Linked {
         &self.facts
     }
 
-    fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
+    fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>> {
         let job = job.clone();
         self.caller.call(move |remote| remote.backend.predicted_bytes(&job))
     }
 
-    async fn recover(&self) -> Result<(), EngineError> {
+    async fn recover(&self) -> Result<()> {
         self.caller.call(|remote| pollster::block_on(remote.backend.recover()))
     }
 
-    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>> {
         let job = job.clone();
         let (number, facts) = self.caller.call(move |remote| {
             let trainer = pollster::block_on(remote.backend.build(&job))?;
@@ -82,10 +84,7 @@ struct LinkedTrainer {
 }
 
 impl LinkedTrainer {
-    fn call<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut dyn Trainer) -> Result<T, EngineError> + Send + 'static,
-    ) -> Result<T, EngineError> {
+    fn call<T: Send + 'static>(&self, work: impl FnOnce(&mut dyn Trainer) -> Result<T> + Send + 'static) -> Result<T> {
         let number = self.number;
         self.caller
             .call(move |remote| work(remote.trainers[number].as_deref_mut().expect("only dropping takes it away")))
@@ -94,23 +93,23 @@ impl LinkedTrainer {
 
 #[async_trait(?Send)]
 impl Trainer for LinkedTrainer {
-    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         self.call(move |trainer| pollster::block_on(trainer.train_steps(steps)))
     }
 
-    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
         self.call(move |trainer| pollster::block_on(trainer.evaluate(set, samples)))
     }
 
-    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
         self.call(|trainer| pollster::block_on(trainer.weights()))
     }
 
-    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
         self.call(|trainer| pollster::block_on(trainer.gradients()))
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
         self.call(move |trainer| pollster::block_on(trainer.logits(rows)))
     }
 
@@ -140,7 +139,7 @@ struct Caller<T> {
     /// `None` only during drop.
     calls: Option<Sender<RemoteCall<T>>>,
     /// Closed when the thread has dropped its value.
-    ended: Receiver<Result<(), EngineError>>,
+    ended: Receiver<Result<()>>,
     losses: Losses,
     /// Ends the polling threads when dropped.
     _watches: Vec<Sender<()>>,
@@ -150,8 +149,8 @@ impl<T: 'static> Caller<T> {
     fn start(
         watches: Vec<Sender<()>>,
         losses: Losses,
-        open: impl FnOnce() -> Result<T, EngineError> + Send + 'static,
-    ) -> Result<Self, EngineError> {
+        open: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<Self> {
         let (calls, coming) = mpsc::channel::<RemoteCall<T>>();
         let (opened, opening) = mpsc::channel();
         let (ending, ended) = mpsc::channel();
@@ -175,10 +174,7 @@ impl<T: 'static> Caller<T> {
         Ok(Self { calls: Some(calls), ended, losses, _watches: watches })
     }
 
-    fn call<R: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut T) -> Result<R, EngineError> + Send + 'static,
-    ) -> Result<R, EngineError> {
+    fn call<R: Send + 'static>(&self, work: impl FnOnce(&mut T) -> Result<R> + Send + 'static) -> Result<R> {
         if let Some(error) = self.losses.error() {
             return Err(error);
         }
@@ -203,7 +199,7 @@ fn ended() -> EngineError {
 }
 
 /// Waits for an answer, or until none can come because the server is lost or the thread has ended.
-fn wait<T>(answer: &Receiver<Result<T, EngineError>>, losses: &Losses) -> Result<T, EngineError> {
+fn wait<T>(answer: &Receiver<Result<T>>, losses: &Losses) -> Result<T> {
     loop {
         match (answer.recv_timeout(POLLING_INTERVAL), losses.error()) {
             (Ok(result), _) => return result,
@@ -252,7 +248,7 @@ type Lost = Arc<AtomicBool>;
 
 /// Connects to the server and watches it until the sender is dropped. The server counts as lost after `timeout` and at
 /// least two unanswered requests; after one, this process may have been delayed.
-fn watch(address: &str, timeout: Duration) -> Result<(Lost, Sender<()>), EngineError> {
+fn watch(address: &str, timeout: Duration) -> Result<(Lost, Sender<()>)> {
     let patience = MAX_ANSWER_TIME.min(timeout);
     let server =
         find(address, patience).map_err(|reason| EngineError::Unreachable { address: address.to_owned(), reason })?;
@@ -329,7 +325,7 @@ mod tests {
         (Caller::start(Vec::new(), Losses(Vec::new()), || Ok(counter)).unwrap(), dropped)
     }
 
-    fn count(caller: &Caller<Counter>) -> Result<u32, EngineError> {
+    fn count(caller: &Caller<Counter>) -> Result<u32> {
         caller.call(|counter| {
             counter.0 += 1;
             Ok(counter.0)
@@ -350,7 +346,7 @@ mod tests {
     #[test]
     fn call_that_panics_is_the_last() {
         let (caller, dropped) = counting();
-        let broken = caller.call(|_| -> Result<(), EngineError> { panic!("a call that panics, as this test wants") });
+        let broken = caller.call(|_| -> Result<()> { panic!("a call that panics, as this test wants") });
         assert!(matches!(broken, Err(EngineError::Panicked { .. })));
         assert!(matches!(count(&caller), Err(EngineError::Panicked { .. })));
         drop(caller);

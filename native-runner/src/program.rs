@@ -326,13 +326,9 @@ impl ReadyProgram {
         };
         pythons.iter().find(has_modules).cloned().ok_or_else(|| {
             let tried: Vec<String> = pythons.iter().map(|python| format!("`{}`", python.display())).collect();
-            format!(
-                "no Python has {}: tried {}; install them with `python3 -m pip install {}`, or set {PYTHON} to another \
-                 Python",
-                self.modules.join(" and "),
-                tried.join(", "),
-                self.modules.join(" ")
-            )
+            let (missing, packages) = (self.modules.join(" and "), self.modules.join(" "));
+            let advice = format!("install them with `python3 -m pip install {packages}`");
+            format!("no Python has {missing}: tried {}; {advice}, or set {PYTHON} to another Python", tried.join(", "))
         })
     }
 }

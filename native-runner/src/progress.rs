@@ -143,11 +143,7 @@ impl Observer<Event> for RunProgress {
                 );
                 let (index, count) = self.part.as_ref().map_or((0, 1), |(index, count, _)| (*index, *count));
                 let run_fraction = (index as f64 + run_fraction.clamp(0.0, 1.0)) / count as f64;
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "a share of the bar's parts"
-                )]
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the bar")]
                 let position = (run_fraction * BAR_PARTS as f64) as u64;
                 self.progress.show_position(position, BAR_PARTS);
                 self.progress.say_now_and_then(&format!("  {:3} %  {text}", position * 100 / BAR_PARTS));

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use walkdir::WalkDir;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::cannot_read;
 
 const STANDARD_INPUT: &str = "-";
@@ -35,21 +35,23 @@ pub(crate) struct FoundRecords {
     pub(crate) others: Vec<String>,
 }
 
-pub(crate) fn read_one(path: &Path) -> Result<RunRecord, Failure> {
+pub(crate) fn read_one(path: &Path) -> Result<RunRecord> {
     RecordSource::read(path)?.record()
 }
 
 /// Reads the records of a file, of every `.json` file below a folder, or of standard input.
-pub(crate) fn read(path: &Path) -> Result<FoundRecords, Failure> {
+pub(crate) fn read(path: &Path) -> Result<FoundRecords> {
     let mut found = FoundRecords::default();
     let is_folder = path.is_dir();
     for file in if is_folder { files_below(path)? } else { vec![path.to_owned()] } {
         let source = RecordSource::read(&file)?;
         let is_json = || serde_json::from_str::<IgnoredAny>(&source.text).is_ok();
-        let has_none = |shape: DocumentShape| shape.workloads.is_none() && shape.records.is_none();
+        let has_none = |shape: &DocumentShape| shape.workloads.is_none() && shape.records.is_none();
         match source.kernels() {
             Some(kernels) => found.kernels.push((source.name, kernels)),
-            None if is_folder && is_json() && source.shape().is_none_or(has_none) => found.others.push(source.name),
+            None if is_folder && is_json() && source.shape.as_ref().is_none_or(has_none) => {
+                found.others.push(source.name)
+            }
             None => found.records.extend(source.records(is_folder)?),
         }
     }
@@ -57,7 +59,7 @@ pub(crate) fn read(path: &Path) -> Result<FoundRecords, Failure> {
 }
 
 /// Lists each `.json` file below a folder once, following links.
-fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let is_json = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     let (mut files, mut seen) = (Vec::new(), BTreeSet::new());
     for entry in WalkDir::new(folder).follow_links(true).sort_by_file_name() {
@@ -86,6 +88,7 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 struct RecordSource {
     name: String,
     text: String,
+    shape: Option<DocumentShape>,
 }
 
 /// Fields that identify a kind of document.
@@ -103,7 +106,7 @@ struct Several {
 }
 
 impl RecordSource {
-    fn read(path: &Path) -> Result<Self, Failure> {
+    fn read(path: &Path) -> Result<Self> {
         let is_input = path.as_os_str() == STANDARD_INPUT;
         let name = if is_input { "standard input".to_owned() } else { path.display().to_string() };
         let mut content = Vec::new();
@@ -113,13 +116,9 @@ impl RecordSource {
             File::open(path).and_then(|mut file| file.read_to_end(&mut content))
         };
         match read.and_then(|_| results::decode(&content).map_err(io::Error::other)) {
-            Ok(text) => Ok(Self { name, text: text.to_owned() }),
+            Ok(text) => Ok(Self { name, text: text.to_owned(), shape: serde_json::from_str(text).ok() }),
             Err(source) => Err(Failure::File { what: format!("cannot read {name}"), source }),
         }
-    }
-
-    fn shape(&self) -> Option<DocumentShape> {
-        serde_json::from_str(&self.text).ok()
     }
 
     fn kernels(&self) -> Option<KernelRecord> {
@@ -127,15 +126,15 @@ impl RecordSource {
         (record.report.schema_version == KERNELS_SCHEMA_VERSION).then_some(record)
     }
 
-    fn record(&self) -> Result<RunRecord, Failure> {
+    fn record(&self) -> Result<RunRecord> {
         let record: RunRecord = self.parse()?;
         self.check_version(&record, "")?;
         Ok(record)
     }
 
-    fn records(&self, is_of_folder: bool) -> Result<Vec<KeptRecord>, Failure> {
+    fn records(&self, is_of_folder: bool) -> Result<Vec<KeptRecord>> {
         let kept = |record, place| KeptRecord { record, place, is_of_folder };
-        if self.shape().is_none_or(|shape| shape.records.is_none()) {
+        if self.shape.as_ref().is_none_or(|shape| shape.records.is_none()) {
             return Ok(vec![kept(self.record()?, self.name.clone())]);
         }
         let several: Several = self.parse()?;
@@ -147,7 +146,7 @@ impl RecordSource {
     }
 
     /// Parses the text. An error contains its position.
-    fn parse<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+    fn parse<T: DeserializeOwned>(&self) -> Result<T> {
         let mut json = serde_json::Deserializer::from_str(&self.text);
         let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
             let path = error.path().to_string();
@@ -159,15 +158,15 @@ impl RecordSource {
         Ok(value)
     }
 
-    fn check_version(&self, record: &RunRecord, place: &str) -> Result<(), Failure> {
+    fn check_version(&self, record: &RunRecord, place: &str) -> Result<()> {
         if record.schema_version == SCHEMA_VERSION {
             return Ok(());
         }
-        Err(self.unusable(&format!("{}{place}", versions(u64::from(record.schema_version)))))
+        Err(self.unusable(&format!("{}{place}", versions(record.schema_version.into()))))
     }
 
     fn unusable(&self, reason: &str) -> Failure {
-        let layout = self.shape().filter(|shape| shape.records.is_none()).and_then(|shape| shape.schema_version);
+        let layout = self.shape.as_ref().filter(|shape| shape.records.is_none()).and_then(|shape| shape.schema_version);
         // A different layout explains missing or unknown fields.
         let layout = layout.filter(|version| *version != u64::from(SCHEMA_VERSION) && !reason.contains("its layout"));
         let layout = layout.map_or_else(String::new, |version| format!("; {}", versions(version)));

@@ -6,11 +6,11 @@ use results::{
     metrics_of, obstacle, score_digits,
 };
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::figures::{figure, mebibytes};
 use crate::screen::{NONE, Screen, TableColumn, TextTable};
 
-pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<()> {
     let figures = figures(record);
     if !figures.columns.is_empty() {
         screen.line("")?;
@@ -150,9 +150,8 @@ fn verdict(record: &RunRecord) -> String {
     };
     let mode = if record.device.adapter.compatibility { IN_COMPATIBILITY_MODE } else { "" };
     let workloads: Vec<String> = record.workloads.iter().map(headline).collect();
-    let reasons = unranked_because(record);
-    let rank =
-        if reasons.is_empty() { "can be ranked".to_owned() } else { format!("not ranked: {}", reasons.join(", ")) };
+    let why = unranked_because(record);
+    let rank = if why.is_empty() { "can be ranked".to_owned() } else { format!("not ranked: {}", why.join(", ")) };
     format!("{device}{mode} · {} · {} · {rank}", record.device.backend, workloads.join(" · "))
 }
 
@@ -171,10 +170,8 @@ fn headline(record: &WorkloadRecord) -> String {
     facts.extend(summary.accuracy.map(|share| format!("{} accuracy", figure("accuracy", share))));
     facts.extend(record.target.map(|target| {
         // The last accuracy may be below a target that was reached earlier.
-        let reached = target.reached_seconds.map_or_else(
-            || "not reached".to_owned(),
-            |seconds| format!("reached after {}", figure("seconds_to_target", seconds)),
-        );
+        let reached = target.reached_seconds.map(|seconds| figure("seconds_to_target", seconds));
+        let reached = reached.map_or_else(|| "not reached".to_owned(), |time| format!("reached after {time}"));
         format!("target {} {reached}", figure("accuracy", target.accuracy))
     }));
     format!("{name} {}", facts.join(", "))
@@ -227,35 +224,26 @@ fn resources_text(record: &WorkloadRecord) -> Option<String> {
 fn communication_text(record: &WorkloadRecord) -> Option<String> {
     let told = record.communication?;
     let seconds = |seconds| figure("training_seconds", seconds);
+    let [all, reading, summing, writing] =
+        [told.seconds(), told.reading_seconds, told.summing_seconds, told.writing_seconds].map(seconds);
+    let more = told.overlapped.map(|of| format!("; {} more during computation", seconds(of.seconds())));
+    let (name, share, more) = (&record.workload, 100.0 * record.communication_share()?, more.unwrap_or_default());
+    let (devices, exchanges, mebibytes) = (told.devices, told.exchanges, told.bytes >> 20);
     Some(format!(
-        "{}: {} devices · communication {} ({:.1} % of the timed training): reading {}, summing {}, writing {}{} · {} MiB \
-         in {} exchanges",
-        record.workload,
-        told.devices,
-        seconds(told.seconds()),
-        100.0 * record.communication_share()?,
-        seconds(told.reading_seconds),
-        seconds(told.summing_seconds),
-        seconds(told.writing_seconds),
-        told.overlapped.map(|of| format!("; {} more during computation", seconds(of.seconds()))).unwrap_or_default(),
-        told.bytes >> 20,
-        told.exchanges,
+        "{name}: {devices} devices · communication {all} ({share:.1} % of the timed training): reading {reading}, \
+         summing {summing}, writing {writing}{more} · {mebibytes} MiB in {exchanges} exchanges"
     ))
 }
 
 fn input_text(record: &WorkloadRecord) -> Option<String> {
     let brought = record.input?;
-    let seconds = |seconds| figure("training_seconds", seconds);
+    let seconds = [brought.waiting_seconds, brought.preparing_seconds, brought.uploading_seconds];
+    let [waited, preparing, uploading] = seconds.map(|seconds| figure("training_seconds", seconds));
+    let (name, mode, share) = (&record.workload, brought.mode.text(), 100.0 * record.input_share()?);
+    let (batches, mebibytes) = (brought.batches, brought.bytes >> 20);
     Some(format!(
-        "{}: {} · waited {} ({:.1} % of the timed training): preparing {}, uploading {} · {} MiB in {} batches",
-        record.workload,
-        brought.mode.text(),
-        seconds(brought.waiting_seconds),
-        100.0 * record.input_share()?,
-        seconds(brought.preparing_seconds),
-        seconds(brought.uploading_seconds),
-        brought.bytes >> 20,
-        brought.batches,
+        "{name}: {mode} · waited {waited} ({share:.1} % of the timed training): preparing {preparing}, uploading \
+         {uploading} · {mebibytes} MiB in {batches} batches"
     ))
 }
 
@@ -319,10 +307,8 @@ mod tests {
             let mut record = record(Outcome::Completed);
             change(&mut record);
             let verdict = verdict(&record);
-            assert!(
-                if part.starts_with("Some") { verdict.starts_with(part) } else { verdict.ends_with(part) },
-                "{verdict}"
-            );
+            let holds = if part.starts_with("Some") { verdict.starts_with(part) } else { verdict.ends_with(part) };
+            assert!(holds, "{verdict}");
         }
     }
 
@@ -349,13 +335,10 @@ mod tests {
     fn cold_start_lists_its_known_parts() {
         let mut workload = record(Outcome::Completed).workloads.remove(0);
         assert_eq!(cold_start(&workload), None);
-        workload.cold_start = ColdStart {
-            data_seconds: Some(0.25),
-            build_seconds: Some(0.5),
-            compiling_seconds: None,
-            tuning_seconds: Some(75.0),
-            first_step_seconds: Some(0.012),
-        };
+        let ColdStart { data_seconds, build_seconds, tuning_seconds, first_step_seconds, .. } =
+            &mut workload.cold_start;
+        (*data_seconds, *build_seconds, *tuning_seconds) = (Some(0.25), Some(0.5), Some(75.0));
+        *first_step_seconds = Some(0.012);
         let expected = "caffe-mnist: data 250.0 ms · building 500.0 ms · tuning 75.00 s · first step 12.00 ms";
         assert_eq!(cold_start(&workload).as_deref(), Some(expected));
     }

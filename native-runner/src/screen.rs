@@ -5,7 +5,7 @@ use console::{Alignment, Style, Term, measure_text_width, pad_str, truncate_str}
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::time::uptime;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 
 const DEFAULT_WIDTH: usize = 80;
 const PROSE_WIDTH: usize = 100;
@@ -48,7 +48,7 @@ impl Screen {
         self.paint(Style::new().dim(), format!("{text:<width$}"))
     }
 
-    pub(crate) fn line(self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn line(self, text: &str) -> Result<()> {
         match self {
             Self::Output => writeln!(io::stdout().lock(), "{text}").map_err(Failure::Output),
             Self::Error => {
@@ -59,11 +59,11 @@ impl Screen {
     }
 
     /// Prints prose, wrapped to the width and indented after the first line.
-    pub(crate) fn prose(self, first: &str, text: &str, indent: usize) -> Result<(), Failure> {
+    pub(crate) fn prose(self, first: &str, text: &str, indent: usize) -> Result<()> {
         self.line(&self.wrapped(first, text, indent))
     }
 
-    pub(crate) fn heading(self, title: &str) -> Result<(), Failure> {
+    pub(crate) fn heading(self, title: &str) -> Result<()> {
         self.line("")?;
         self.line(&self.bold(title))
     }
@@ -72,22 +72,22 @@ impl Screen {
         self.wrapped(&format!("{} ", mark.shown(self)), text, 2)
     }
 
-    pub(crate) fn caution(self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn caution(self, text: &str) -> Result<()> {
         self.line(&self.note(NoteMark::Careful, text))
     }
 
     /// Prints an empty line and the cautions, if there are any.
-    pub(crate) fn cautions(self, texts: impl IntoIterator<Item = String>) -> Result<(), Failure> {
+    pub(crate) fn cautions(self, texts: impl IntoIterator<Item = String>) -> Result<()> {
         let mut texts = texts.into_iter().peekable();
         texts.peek().map_or(Ok(()), |_| self.line(""))?;
         texts.try_for_each(|text| self.caution(&text))
     }
 
-    pub(crate) fn legend(self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn legend(self, text: &str) -> Result<()> {
         self.wrapped("", text, 0).lines().try_for_each(|line| self.line(&self.paint(Style::new().dim(), line)))
     }
 
-    pub(crate) fn table(self, table: &TextTable) -> Result<(), Failure> {
+    pub(crate) fn table(self, table: &TextTable) -> Result<()> {
         table.lines(self, self.width()).iter().try_for_each(|line| self.line(line))
     }
 
@@ -203,13 +203,25 @@ impl TableColumn {
 /// Heading of a column, and the cell of each row.
 pub(crate) type TextColumn<'a, T> = (&'a str, &'a dyn Fn(&T) -> Option<String>);
 
-impl TextTable {
-    /// Builds a table with a row for each item. Absent cells are shown as [`NONE`].
-    pub(crate) fn of<T>(items: &[T], title: impl Fn(&T) -> String, columns: &[TextColumn<'_, T>]) -> Self {
-        let column = |(name, cell): &TextColumn<'_, T>| TableColumn::new(name, items.iter().map(cell));
-        Self { titles: items.iter().map(title).collect(), columns: columns.iter().map(column).collect() }
+/// Items, and the titles of their rows in a table.
+pub(crate) struct TableRows<'a, T> {
+    pub(crate) items: &'a [T],
+    pub(crate) titles: Vec<String>,
+}
+
+impl<'a, T> TableRows<'a, T> {
+    pub(crate) fn new(items: &'a [T], title: impl Fn(&T) -> String) -> Self {
+        Self { items, titles: items.iter().map(title).collect() }
     }
 
+    /// Builds a table with a row for each item. Absent cells are shown as [`NONE`].
+    pub(crate) fn columns(self, columns: &[TextColumn<'_, T>]) -> TextTable {
+        let column = |(name, cell): &TextColumn<'_, T>| TableColumn::new(name, self.items.iter().map(cell));
+        TextTable { titles: self.titles, columns: columns.iter().map(column).collect() }
+    }
+}
+
+impl TextTable {
     /// Formats the table. Columns that do not fit next to each other follow below, under the same titles.
     pub(crate) fn lines(&self, screen: Screen, width: usize) -> Vec<String> {
         let title_width = self.titles.iter().map(|title| measure_text_width(title)).max().unwrap_or(0);
@@ -324,16 +336,11 @@ mod tests {
 
     #[test]
     fn every_v_shows_more_and_none_shows_nothing() {
-        assert_eq!(
-            [0, 1, 2, 200].map(log_filter),
-            [None, Some(LOG_FILTERS[0]), Some(LOG_FILTERS[1]), Some(LOG_FILTERS[3])]
-        );
+        let filters = [0, 1, 2, 200].map(log_filter);
+        assert_eq!(filters, [None, Some(LOG_FILTERS[0]), Some(LOG_FILTERS[1]), Some(LOG_FILTERS[3])]);
         for text in LOG_FILTERS {
-            assert_eq!(
-                EnvFilter::builder().parse(text).map(|_| ()).map_err(|error| error.to_string()),
-                Ok(()),
-                "{text}"
-            );
+            let error = EnvFilter::builder().parse(text).err();
+            assert!(error.is_none(), "{text}: {error:?}");
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::commands::compare::compare;
 use crate::commands::upload::Uploader;
 use crate::data_folder::LocalData;
 use crate::device::{describe, find_suite, request, workloads};
-use crate::failure::{Failure, LeaderboardError};
+use crate::failure::{Failure, LeaderboardError, Result};
 use crate::json_output::{self, JsonTarget, deliver, to_json};
 use crate::leaderboard::{Address, LeaderboardWitness};
 use crate::machine::provenance;
@@ -22,7 +22,7 @@ use crate::{device, machine, progress, report};
 
 /// Runs a suite, shows its results, and stores and uploads the record. Several backends or seeds are compared. All
 /// arguments are checked before any training.
-pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
+pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<()> {
     if arguments.cell.ends_with_input {
         progress::end_with_input();
     }
@@ -100,7 +100,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
 }
 
 /// Refuses runs that cannot be proven.
-fn uploader(address: &Address, arguments: &BenchmarkArgs) -> Result<Uploader, Failure> {
+fn uploader(address: &Address, arguments: &BenchmarkArgs) -> Result<Uploader> {
     let program = arguments.device.place.external.named(&arguments.device.backend);
     let unproven = match (program, arguments.training.files.files.first()) {
         (Some(program), _) => format!("runs of the external program `{}`, because they", program.name),
@@ -119,7 +119,7 @@ struct RunSeed {
 
 impl RunSeed {
     /// Returns the leaderboard's seed, unless another was requested; uploads of such a run are unverified.
-    fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Uploader>) -> Result<Self, Failure> {
+    fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Uploader>) -> Result<Self> {
         if let Some(value) = asked {
             let unverified = ", so the upload will be unverified; omit --seed to be ranked";
             let origin = format!("set with --seed{}", if submission.is_some() { unverified } else { "" });
@@ -138,7 +138,7 @@ impl RunSeed {
     }
 }
 
-fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &RunSeed) -> Result<(), Failure> {
+fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &RunSeed) -> Result<()> {
     let screen = Screen::Error;
     let labelled = |name: &str, text: &str| screen.prose(&screen.label(name, 10), text, 10);
     let title = screen.bold("Gradmark");
@@ -159,7 +159,7 @@ fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &RunSeed) -> 
     screen.line("")
 }
 
-fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
+fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<()> {
     let json = to_json(record)?;
     let target = arguments.json.as_ref();
     deliver(report::show(record, JsonTarget::screen_beside(target)), target, &json)?;
@@ -175,7 +175,7 @@ fn upload(
     json: String,
     arguments: &BenchmarkArgs,
     screen: Screen,
-) -> Result<(), Failure> {
+) -> Result<()> {
     if !submission.is_agreed(record, &json)? {
         return Screen::Error.line("Not uploaded.");
     }
@@ -193,7 +193,7 @@ fn upload(
     Err(Failure::from(error).with_advice(advice))
 }
 
-fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
+fn keep(record: &RunRecord, json: &str) -> Result<PathBuf> {
     let id = record.run_id.clone().unwrap_or_else(|| format!("seed-{}", record.requested.seed));
     json_output::keep(&format!("gradmark-{id}"), json)
 }

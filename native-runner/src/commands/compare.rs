@@ -15,7 +15,7 @@ use crate::arguments::{ALL, BenchmarkArgs, adapter_choice};
 use crate::commands::compare_table::{show, show_legend, show_warnings};
 use crate::data_folder::LocalData;
 use crate::device::{Unavailable, describe, devices, find_suite, workloads};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MachineMeter, MonotonicClock};
@@ -41,7 +41,7 @@ struct BackendsDocument<'a> {
 }
 
 /// Trains workloads on several backends from several seeds and compares the results. Checks all arguments first.
-pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
+pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<()> {
     let suite = find_suite(&arguments.training.suite)?;
     let workloads = workloads(arguments, suite)?;
     if arguments.upload_to.is_some() {
@@ -118,7 +118,7 @@ struct BackendContest<'a> {
 }
 
 impl BackendContest<'_> {
-    fn introduce(&self) -> Result<(), Failure> {
+    fn introduce(&self) -> Result<()> {
         let screen = Screen::Error;
         let labelled = |name: &str, text: &str| screen.prose(&screen.label(name, 12), text, 12);
         let title = screen.bold("Gradmark");
@@ -141,7 +141,7 @@ impl BackendContest<'_> {
         screen.line("")
     }
 
-    fn run(&self, data: &mut LocalData, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
+    fn run(&self, data: &mut LocalData, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings> {
         let mut progress = RunProgress::new(interrupt.clone());
         let mut findings = Findings::default();
         for (place, workload) in self.workloads.iter().enumerate() {
@@ -197,7 +197,7 @@ impl BackendContest<'_> {
         device::request(self.arguments, spec, self.suite, vec![workload.clone()])
     }
 
-    fn keep(&self, record: &RunRecord, contender: &Contender) -> Result<(), Failure> {
+    fn keep(&self, record: &RunRecord, contender: &Contender) -> Result<()> {
         let Some(folder) = &self.arguments.records else { return Ok(()) };
         let Some(workload) = record.workloads.first() else { return Ok(()) };
         let Contender { backend, precision } = contender;
@@ -266,7 +266,7 @@ impl Findings {
         first.map_or(Failure::Cancelled { kept: false }, |(_, failure)| failure)
     }
 
-    fn conclude(&self, kept: bool) -> Result<(), Failure> {
+    fn conclude(&self, kept: bool) -> Result<()> {
         let wrong = |record: &RunRecord| {
             let sentence = record.workloads.iter().find_map(report::wrong)?;
             Some(format!("{}, seed {}: {sentence}", record.device.backend, record.requested.seed))
@@ -275,8 +275,7 @@ impl Findings {
         if self.cancelled {
             return Err(Failure::Cancelled { kept });
         }
-        let is_answer =
-            |failure: &Failure| matches!(failure, Failure::NotTrained { cause: FailureCause::DoesNotFit, .. });
+        let is_answer = |of: &Failure| matches!(of, Failure::NotTrained { cause: FailureCause::DoesNotFit, .. });
         let failed = self.failures.iter().filter(|(_, failure)| !is_answer(failure));
         let failed: Vec<String> = failed.map(|(place, failure)| format!("{place}: {failure}")).collect();
         if failed.is_empty() { Ok(()) } else { Err(Failure::Incomplete(failed.join("; "))) }

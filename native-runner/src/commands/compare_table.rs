@@ -5,10 +5,10 @@ use results::{RunRecord, Warning};
 use view::text::times;
 
 use crate::export::ReportSection;
-use crate::failure::Failure;
-use crate::screen::{NONE, NoteMark, Screen, TableColumn, TextTable};
+use crate::failure::Result;
+use crate::screen::{NONE, NoteMark, Screen, TableColumn, TableRows, TextTable};
 
-pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<()> {
     let Comparison { workload, rows, agreement } = comparison;
     let reason = |row: &Row| Some((NoteMark::Careful, format!("{}: {}", row.contender, row.outcome.reason()?)));
     let mark = match agreement {
@@ -26,7 +26,7 @@ pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) ->
     screen.line(&format!("\n{}", section.on_terminal(screen)))
 }
 
-pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<()> {
     let rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
     show_burn(rows.map(|row| (row.contender.to_string(), row.settings.as_slice())), screen)?;
     let text = "Times are medians over the seeds. × is the ratio to the fastest; ≈ marks epochs extrapolated from \
@@ -39,7 +39,7 @@ pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<
 }
 
 /// Shows the warnings of all runs, each kind once per backend and workload.
-pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
+pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<()> {
     let mut shown: Vec<(&RunRecord, &str, &Warning)> = Vec::new();
     for record in records {
         let workload = record.workloads.first().map_or("", |workload| workload.workload.as_str());
@@ -60,16 +60,12 @@ pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
 }
 
 fn table(rows: &[Row]) -> TextTable {
-    let mut table = TextTable::of(
-        rows,
-        |row| row.contender.to_string(),
-        &[
-            ("accuracy\n%", &|row| accuracy(row.figures.as_ref()?)),
-            ("start\ns", &|row| Some(digits(row.figures.as_ref()?.cold_start?.seconds))),
-            ("device\nMiB", &|row| device_memory(row.figures.as_ref()?)),
-            ("host\nMiB", &|row| host_memory(row.figures.as_ref()?)),
-        ],
-    );
+    let mut table = TableRows::new(rows, |row| row.contender.to_string()).columns(&[
+        ("accuracy\n%", &|row| accuracy(row.figures.as_ref()?)),
+        ("start\ns", &|row| Some(digits(row.figures.as_ref()?.cold_start?.seconds))),
+        ("device\nMiB", &|row| device_memory(row.figures.as_ref()?)),
+        ("host\nMiB", &|row| host_memory(row.figures.as_ref()?)),
+    ]);
     let timings = [
         timing_column("epoch", rows, &|figures| (figures.epoch, figures.epoch_is_projected)),
         timing_column("training", rows, &|figures| (figures.training, false)),
@@ -121,10 +117,7 @@ pub(crate) fn host_memory(figures: &Figures) -> Option<String> {
 }
 
 /// Shows each contender once with its Burn settings: compiler, fusion, autotune and threads.
-pub(crate) fn show_burn<'a>(
-    contenders: impl IntoIterator<Item = (String, &'a [String])>,
-    screen: Screen,
-) -> Result<(), Failure> {
+pub(crate) fn show_burn<'a>(contenders: impl Iterator<Item = (String, &'a [String])>, screen: Screen) -> Result<()> {
     let lines = burn_lines(contenders);
     if !lines.is_empty() {
         screen.line("")?;
@@ -132,7 +125,7 @@ pub(crate) fn show_burn<'a>(
     lines.iter().try_for_each(|line| screen.prose("", line, 2))
 }
 
-fn burn_lines<'a>(contenders: impl IntoIterator<Item = (String, &'a [String])>) -> Vec<String> {
+fn burn_lines<'a>(contenders: impl Iterator<Item = (String, &'a [String])>) -> Vec<String> {
     let mut lines = Vec::new();
     for (contender, settings) in contenders {
         let value_of = |what: &str| settings.iter().find_map(|setting| setting.strip_prefix(what)?.strip_prefix(": "));
@@ -152,27 +145,18 @@ mod tests {
     use console::strip_ansi_codes;
     use results::Precision;
     use results::comparison::{Contender, RowOutcome};
+    use serde_json::json;
 
     use super::*;
 
     fn figures(seconds: f64, to_fastest: f64) -> Figures {
-        let timing = |factor: f64| Some(Timing { seconds: seconds * factor, to_fastest: Some(to_fastest) });
-        Figures {
-            seeds: vec![1, 2, 3],
-            steps: Some(938),
-            epoch: timing(1.0),
-            epoch_is_projected: false,
-            training: timing(2.0),
-            testing: timing(0.1),
-            samples_per_second: None,
-            samples_per_second_of_all_training: None,
-            rate_to_fastest: None,
-            accuracy: Some(0.97721),
-            accuracy_deviation: Some(0.00112),
-            cold_start: timing(0.05),
-            device_memory_bytes: Some(70 << 20),
-            host_memory_bytes: Some(312 << 20),
-        }
+        let timing = |factor: f64| json!({ "seconds": seconds * factor, "to_fastest": to_fastest });
+        let figures = json!({
+            "seeds": [1, 2, 3], "epoch": timing(1.0), "epoch_is_projected": false, "training": timing(2.0),
+            "testing": timing(0.1), "accuracy": 0.97721, "accuracy_deviation": 0.00112, "cold_start": timing(0.05),
+            "device_memory_bytes": 70 << 20, "host_memory_bytes": 312 << 20,
+        });
+        serde_json::from_value(figures).unwrap()
     }
 
     fn row(backend: &str, outcome: RowOutcome, figures: Option<Figures>) -> Row {
@@ -246,7 +230,7 @@ mod tests {
             ("burn-flex", &processor),
             ("burn-wgpu", &plain),
         ];
-        let lines = burn_lines(contenders.map(|(name, settings)| (name.to_owned(), settings.as_slice())));
+        let lines = burn_lines(contenders.into_iter().map(|(name, settings)| (name.to_owned(), settings.as_slice())));
         let expected = [
             "burn-wgpu: WGSL, fusion off, autotune off",
             "burn-vulkan: SPIR-V, fusion on, autotune on",

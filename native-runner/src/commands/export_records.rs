@@ -10,12 +10,12 @@ use view::text::counted;
 
 use crate::commands::report::input;
 use crate::export::{Format, ReportSection, TextReport};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::{holds_something, replace};
 use crate::report::throughput;
-use crate::screen::{NoteMark, Screen, TextTable};
+use crate::screen::{NoteMark, Screen, TableRows};
 
-pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
+pub(crate) fn export_records(arguments: &ExportArgs) -> Result<()> {
     let target = arguments.output.as_path();
     let is_standard_output = target.as_os_str() == "-";
     let of_name = || RecordFormat::from_str(target.extension()?.to_str()?, true).ok();
@@ -63,7 +63,7 @@ pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn encode_runs(format: RecordFormat, runs: &[LocalRun<'_>]) -> Result<Vec<u8>, Failure> {
+fn encode_runs(format: RecordFormat, runs: &[LocalRun<'_>]) -> Result<Vec<u8>> {
     match format {
         RecordFormat::Csv => {
             let (columns, mut text) = (local_columns(), String::new());
@@ -96,24 +96,20 @@ fn cannot_encode(source: io::Error) -> Failure {
     Failure::File { what: "the records cannot be written in this format".to_owned(), source }
 }
 
-fn markdown_text(runs: &[LocalRun<'_>]) -> Result<String, Failure> {
+fn markdown_text(runs: &[LocalRun<'_>]) -> Result<String> {
     let rows: Vec<(&RunRecord, &WorkloadRecord)> =
         runs.iter().flat_map(|run| run.record.workloads.iter().map(|of| (run.record, of))).collect();
-    let table = TextTable::of(
-        &rows,
-        |(_, workload)| workload.workload.clone(),
-        &[
-            ("backend", &|(run, _)| Some(run.device.backend.clone())),
-            ("device", &|(run, _)| Some(run.device.adapter.name.clone())),
-            ("batch", &|(_, workload)| Some(workload.settings.batch_size.to_string())),
-            ("seed", &|(run, _)| Some(run.requested.seed.to_string())),
-            ("outcome", &|(_, workload)| Some(workload.outcome.name().to_owned())),
-            ("samples per second", &|(_, workload)| throughput(workload)),
-            ("time of an epoch", &|(_, workload)| Some(shown("seconds_per_epoch", workload))),
-            ("test accuracy", &|(_, workload)| Some(shown("accuracy", workload))),
-            ("time to the target", &|(_, workload)| Some(shown("seconds_to_target", workload))),
-        ],
-    );
+    let table = TableRows::new(&rows, |(_, workload)| workload.workload.clone()).columns(&[
+        ("backend", &|(run, _)| Some(run.device.backend.clone())),
+        ("device", &|(run, _)| Some(run.device.adapter.name.clone())),
+        ("batch", &|(_, workload)| Some(workload.settings.batch_size.to_string())),
+        ("seed", &|(run, _)| Some(run.requested.seed.to_string())),
+        ("outcome", &|(_, workload)| Some(workload.outcome.name().to_owned())),
+        ("samples per second", &|(_, workload)| throughput(workload)),
+        ("time of an epoch", &|(_, workload)| Some(shown("seconds_per_epoch", workload))),
+        ("test accuracy", &|(_, workload)| Some(shown("accuracy", workload))),
+        ("time to the target", &|(_, workload)| Some(shown("seconds_to_target", workload))),
+    ]);
     let report = TextReport {
         headline: (NoteMark::Plain, format!("{} workloads of {} runs", rows.len(), runs.len())),
         sections: vec![ReportSection { title: "Figures".to_owned(), table: Some(table), ..ReportSection::default() }],

@@ -9,13 +9,13 @@ use engine::{DATA_SETS, DataSet, DataSource, Origin};
 
 use crate::arguments::DataArgs;
 use crate::data_folder::{self, LocalData, place_to_fetch_to};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::{cannot_write, replace};
 use crate::leaderboard::{Address, LeaderboardClient};
 use crate::screen::Screen;
 use crate::text::did_you_mean;
 
-pub(crate) fn completions(arguments: &CompletionsArgs, mut command: clap::Command) -> Result<(), Failure> {
+pub(crate) fn completions(arguments: &CompletionsArgs, mut command: clap::Command) -> Result<()> {
     let name = command.get_name().to_owned();
     // The script is generated in memory, because the generator panics on write errors.
     let mut script = Vec::new();
@@ -23,7 +23,7 @@ pub(crate) fn completions(arguments: &CompletionsArgs, mut command: clap::Comman
     io::stdout().lock().write_all(&script).map_err(Failure::Output)
 }
 
-pub(crate) fn manual(arguments: &ManualArgs, command: clap::Command) -> Result<(), Failure> {
+pub(crate) fn manual(arguments: &ManualArgs, command: clap::Command) -> Result<()> {
     let mut command = command.disable_help_subcommand(true);
     command.build();
     let Some(folder) = &arguments.output else {
@@ -34,7 +34,7 @@ pub(crate) fn manual(arguments: &ManualArgs, command: clap::Command) -> Result<(
     Screen::Error.line(&format!("The manual is in {}.", folder.display()))
 }
 
-fn write_pages(command: &clap::Command, folder: &Path) -> Result<(), Failure> {
+fn write_pages(command: &clap::Command, folder: &Path) -> Result<()> {
     // After `build`, the display name of a subcommand is `native-runner-upload`, as is the name of its page.
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let path = folder.join(format!("{name}.1"));
@@ -43,7 +43,7 @@ fn write_pages(command: &clap::Command, folder: &Path) -> Result<(), Failure> {
 }
 
 /// Renders the page of one command. Its examples keep their line breaks, which clap_mangen would remove.
-fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
+fn page(command: clap::Command) -> Result<Vec<u8>> {
     let examples = command.get_after_help().map(ToString::to_string);
     let mut page = Vec::new();
     Man::new(command.after_help(None::<&'static str>)).render(&mut page).map_err(Failure::Output)?;
@@ -92,15 +92,12 @@ const DOWNLOAD_TIMEOUT_SECONDS: f64 = 3600.0;
 
 /// Fetches missing data sets: the published originals, or converted files from a leaderboard. Their SHA-256 sums are
 /// checked, so any leaderboard is safe.
-pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
+pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<()> {
     let of_files = DATA_SETS.iter().filter(|set| matches!(set.origin, Origin::Files { .. }));
     let known: Vec<&str> = of_files.map(|set| set.name.as_str()).collect();
     if let Some(unknown) = arguments.sets.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(Failure::Usage(format!(
-            "there is no data set {unknown} to fetch; available: {}{}",
-            known.join(", "),
-            did_you_mean(unknown, known.iter().copied())
-        )));
+        let (known, hint) = (known.join(", "), did_you_mean(unknown, known.iter().copied()));
+        return Err(Failure::Usage(format!("there is no data set {unknown} to fetch; available: {known}{hint}")));
     }
     let folder = arguments.data.folder.clone().unwrap_or_else(place_to_fetch_to);
     fs::create_dir_all(&folder).map_err(|source| cannot_write(&folder, source))?;

@@ -7,17 +7,17 @@ use results::Provenance;
 use results::kernels::{Entry, KernelOutcome, KernelRecord, KernelReport, KernelSuite, KernelTiming, Peak};
 
 use crate::arguments::{AdapterArgs, CellArgs, adapter_choice, named, positive_seconds};
-use crate::failure::Failure;
-use crate::figures::{Unmeasured, amount, figure, wrong};
+use crate::failure::{Failure, Result};
+use crate::figures::{amount, figure, unmeasured, wrong};
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::MonotonicClock;
 use crate::progress::{self, Interrupt, ListProgress};
-use crate::screen::{Screen, TextTable};
+use crate::screen::{Screen, TableRows, TextTable};
 
 const SCREEN: Screen = Screen::Output;
 
-pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
+pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<()> {
     if arguments.cell.ends_with_input {
         progress::end_with_input();
     }
@@ -33,12 +33,8 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     let mut progress = ListProgress::new(Interrupt::default());
     let provenance = provenance();
     let choice = adapter_choice(&arguments.adapter.adapter);
-    let measured = pollster::block_on(microbenchmarks::measure(
-        &choice,
-        Rc::<MonotonicClock>::clone(&clock),
-        &request,
-        &mut progress,
-    ));
+    let measuring = microbenchmarks::measure(&choice, Rc::<MonotonicClock>::clone(&clock), &request, &mut progress);
+    let measured = pollster::block_on(measuring);
     drop(progress);
     let report = measured?;
     if arguments.cell.opens_only {
@@ -56,16 +52,13 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     if record.report.cancelled { Err(Failure::Cancelled { kept: arguments.json.is_some() }) } else { Ok(()) }
 }
 
-fn show(report: &KernelReport) -> Result<(), Failure> {
-    let peaks = TextTable::of(
-        &report.peaks.iter().collect::<Vec<&Peak>>(),
-        |peak| peak.title.clone(),
-        &[
-            ("best", &|peak| Some(amount(peak.unit, peak.value))),
-            ("spread", &|peak| Some(spread(&peak.timing))),
-            ("with", &|peak| Some(peak.variant.clone())),
-        ],
-    );
+fn show(report: &KernelReport) -> Result<()> {
+    let peaks: Vec<&Peak> = report.peaks.iter().collect();
+    let peaks = TableRows::new(&peaks, |peak| peak.title.clone()).columns(&[
+        ("best", &|peak| Some(amount(peak.unit, peak.value))),
+        ("spread", &|peak| Some(spread(&peak.timing))),
+        ("with", &|peak| Some(peak.variant.clone())),
+    ]);
     let of_suite = |suite| report.entries.iter().filter(move |entry| entry.suite == suite).collect::<Vec<&Entry>>();
     let suites = KernelSuite::ALL.map(|suite| {
         let title = match suite {
@@ -89,28 +82,24 @@ fn show(report: &KernelReport) -> Result<(), Failure> {
 fn entries_table(entries: &[&Entry]) -> TextTable {
     let has_row = |entry: &&&Entry| matches!(entry.outcome, KernelOutcome::Measured(_) | KernelOutcome::Wrong(_));
     let rate = |rate| figure("flops_per_second", rate);
-    TextTable::of(
-        &entries.iter().filter(has_row).copied().collect::<Vec<&Entry>>(),
-        |entry| format!("{}, {}", entry.size, entry.pass.title()),
-        &[
-            ("time", &|entry| match entry.outcome.measured() {
-                Some(of) => Some(figure("training_seconds", of.timing.seconds)),
-                None => Some("wrong".to_owned()),
-            }),
-            ("spread", &|entry| Some(spread(&entry.outcome.measured()?.timing))),
-            ("rate", &|entry| Some(rate(entry.outcome.measured()?.flops_per_second))),
-            ("peak\nbeside it", &|entry| entry.outcome.measured()?.peak_flops_per_second.map(rate)),
-            ("of that\npeak", &|entry| Some(format!("{:.1} %", entry.outcome.measured()?.peak_share? * 100.0))),
-            ("kernel", &|entry| Some(entry.kernels.join(" + "))),
-        ],
-    )
+    let rows: Vec<&Entry> = entries.iter().filter(has_row).copied().collect();
+    TableRows::new(&rows, |entry| format!("{}, {}", entry.size, entry.pass.title())).columns(&[
+        ("time", &|entry| match entry.outcome.measured() {
+            Some(of) => Some(figure("training_seconds", of.timing.seconds)),
+            None => Some("wrong".to_owned()),
+        }),
+        ("spread", &|entry| Some(spread(&entry.outcome.measured()?.timing))),
+        ("rate", &|entry| Some(rate(entry.outcome.measured()?.flops_per_second))),
+        ("peak\nbeside it", &|entry| entry.outcome.measured()?.peak_flops_per_second.map(rate)),
+        ("of that\npeak", &|entry| Some(format!("{:.1} %", entry.outcome.measured()?.peak_share? * 100.0))),
+        ("kernel", &|entry| Some(entry.kernels.join(" + "))),
+    ])
 }
 
-fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
+fn show_refused(entries: &[&Entry]) -> Result<()> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| !matches!(entry.outcome, KernelOutcome::Wrong(_))) {
-        if let Some(Unmeasured { reason, detail }) = Unmeasured::of(&entry.outcome) {
-            let detail = if detail.is_empty() { detail } else { format!(" ({detail})") };
+        if let Some((reason, detail)) = unmeasured(&entry.outcome) {
             by_reason.entry(reason).or_default().push(format!("{}, {}{detail}", entry.size, entry.pass.title()));
         }
     }

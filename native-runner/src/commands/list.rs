@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::arguments::DataArgs;
 use crate::data_folder::{Availability, LocalData};
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::figures::figure;
 use crate::json_output::{JsonTarget, to_json};
 use crate::meter::MonotonicClock;
@@ -20,7 +20,7 @@ use crate::workload_file;
 
 const SCREEN: Screen = Screen::Output;
 
-pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
+pub(crate) fn adapters(arguments: &ListArgs) -> Result<()> {
     #[derive(Serialize)]
     struct AdapterListing {
         index: usize,
@@ -67,7 +67,7 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
+pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<()> {
     #[derive(Serialize)]
     struct WorkloadListing {
         #[serde(flatten)]
@@ -114,7 +114,7 @@ pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
 }
 
 /// Lists all backends, built in or not, with the features that enable them.
-pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
+pub(crate) fn backends(arguments: &ListArgs) -> Result<()> {
     let states = pollster::block_on(engine::backends::states(Rc::new(MonotonicClock::start())));
     if arguments.json {
         return print_json(&states);
@@ -147,14 +147,14 @@ pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn show_backend(name: &str, width: usize, runs: bool, description: &str, state: &str) -> Result<(), Failure> {
+fn show_backend(name: &str, width: usize, runs: bool, description: &str, state: &str) -> Result<()> {
     let style = if runs { Style::new().bold() } else { Style::new().dim() };
     let name = SCREEN.paint(style, format!("{name:width$}"));
     SCREEN.prose(&format!("{name}  "), description, width + 2)?;
     SCREEN.prose(&" ".repeat(width + 2), state, width + 2)
 }
 
-pub(crate) fn data_sets(arguments: &DataSetsArgs) -> Result<(), Failure> {
+pub(crate) fn data_sets(arguments: &DataSetsArgs) -> Result<()> {
     #[derive(Serialize)]
     struct DataSetListing<'a> {
         #[serde(flatten)]
@@ -173,22 +173,15 @@ pub(crate) fn data_sets(arguments: &DataSetsArgs) -> Result<(), Failure> {
     for DataSetListing { definition, availability } in listed {
         let name = SCREEN.bold(format!("{:width$}", definition.name));
         let train = definition.train;
-        let facts = format!(
-            "{} + {} samples of {} × {} × {} · {} classes · {}",
-            train.samples,
-            definition.test.samples,
-            train.height,
-            train.width,
-            train.channels,
-            train.classes,
-            availability.text()
-        );
+        let shape = [train.height, train.width, train.channels].map(|size| size.to_string()).join(" × ");
+        let (samples, test, classes) = (train.samples, definition.test.samples, train.classes);
+        let facts = format!("{samples} + {test} samples of {shape} · {classes} classes · {}", availability.text());
         SCREEN.prose(&format!("{name}  "), &facts, width + 2)?;
     }
     Ok(())
 }
 
-fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+fn print_json(value: &impl Serialize) -> Result<()> {
     JsonTarget::StandardOutput.write(&to_json(value)?)
 }
 

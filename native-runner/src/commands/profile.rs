@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use crate::arguments::{AdapterArgs, DataArgs, OneWorkloadArgs, adapter_choice, positive_seconds};
 use crate::data_folder::LocalData;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::figures::figure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MonotonicClock, ProcessorClock};
-use crate::screen::{Screen, TextTable};
+use crate::screen::{Screen, TableRows, TextTable};
 
 #[derive(Serialize)]
 struct ProfileDocument<'a> {
@@ -23,7 +23,7 @@ struct ProfileDocument<'a> {
     provenance: Provenance,
 }
 
-pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
+pub(crate) fn profile(arguments: &ProfileArgs) -> Result<()> {
     let workloads = arguments.workload.find()?;
     let workload = &workloads[0];
     let clock = MonotonicClock::start();
@@ -63,21 +63,17 @@ fn table(profile: &Profile) -> TextTable {
     let rows: Vec<(&str, &Cost, u64, Option<&Launch>)> =
         launches().map(|of| (of.kernel, &of.cost, of.flops, Some(of))).chain(totals).collect();
     let time = |seconds| figure("step_seconds_p50", seconds);
-    TextTable::of(
-        &rows,
-        |(title, ..)| (*title).to_owned(),
-        &[
-            ("time", &|(_, cost, ..)| Some(time(cost.seconds))),
-            ("share", &|(_, cost, ..)| Some(format!("{:.1} %", 100.0 * cost.seconds / sum.seconds))),
-            ("processor", &|(_, cost, ..)| cost.processor_seconds.map(time)),
-            ("arithmetic", &|(_, cost, flops, _)| Some(rate(*flops, cost.seconds, "FLOP"))),
-            ("memory, maximum", &|(_, cost, _, of)| {
-                Some(of.map_or_else(String::new, |of| rate(of.bytes, cost.seconds, "B")))
-            }),
-            ("workgroups", &|(.., of)| Some(of.map_or_else(String::new, |of| of.workgroups.to_string()))),
-            ("product", &|(.., of)| Some(of.map_or_else(String::new, |of| of.size.clone()))),
-        ],
-    )
+    TableRows::new(&rows, |(title, ..)| (*title).to_owned()).columns(&[
+        ("time", &|(_, cost, ..)| Some(time(cost.seconds))),
+        ("share", &|(_, cost, ..)| Some(format!("{:.1} %", 100.0 * cost.seconds / sum.seconds))),
+        ("processor", &|(_, cost, ..)| cost.processor_seconds.map(time)),
+        ("arithmetic", &|(_, cost, flops, _)| Some(rate(*flops, cost.seconds, "FLOP"))),
+        ("memory, maximum", &|(_, cost, _, of)| {
+            Some(of.map_or_else(String::new, |of| rate(of.bytes, cost.seconds, "B")))
+        }),
+        ("workgroups", &|(.., of)| Some(of.map_or_else(String::new, |of| of.workgroups.to_string()))),
+        ("product", &|(.., of)| Some(of.map_or_else(String::new, |of| of.size.clone()))),
+    ])
 }
 
 /// Formats an amount per second; empty for zero.

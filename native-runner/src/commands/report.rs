@@ -1,6 +1,5 @@
 //! Report of a study, or of any records, as one HTML file.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,15 +7,15 @@ use clap::Args;
 use console::Style;
 use view::report::{Finding, Input, Kind, Report, ReportEntry, Study, Trouble, is_own};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::{JsonTarget, cannot_write, holds_something};
-use crate::records;
+use crate::records::{self, KeptRecord};
 use crate::screen::Screen;
 use crate::study::folder::{CellRecord, Folder, StudyPlan};
 
 const DEFAULT_NAME: &str = "report.html";
 
-pub(crate) fn report(arguments: &ReportArgs) -> Result<(), Failure> {
+pub(crate) fn report(arguments: &ReportArgs) -> Result<()> {
     let target = arguments.output.clone().unwrap_or_else(|| {
         let first = arguments.paths[0].as_path();
         let folder = if first.is_dir() { first } else { first.parent().unwrap_or(Path::new("")) };
@@ -49,7 +48,7 @@ pub(crate) fn report(arguments: &ReportArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn show(finding: &Finding, screen: Screen) -> Result<(), Failure> {
+fn show(finding: &Finding, screen: Screen) -> Result<()> {
     let (mark, style) = match finding.kind {
         Kind::Caution => ("!", Style::new().yellow().bold()),
         Kind::Difference => ("≠", Style::new().cyan().bold()),
@@ -61,7 +60,7 @@ fn show(finding: &Finding, screen: Screen) -> Result<(), Failure> {
     screen.prose(&format!("{} ", screen.paint(style, mark)), &finding.text, 2)
 }
 
-pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Failure> {
+pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input> {
     let mut input = Input::default();
     for path in paths {
         if let Some(plan) = if path.is_dir() { Folder::plan(path)? } else { None } {
@@ -71,21 +70,16 @@ pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Fai
         let found = records::read(path)?;
         input.kernels.extend(found.kernels.into_iter().map(|(_, record)| record));
         input.others.extend(found.others);
-        input.entries.extend(found.records.into_iter().map(|kept| ReportEntry {
-            place: kept.place,
-            asked: None,
-            record: Some(kept.record),
-            scale: None,
-            trouble: None,
-        }));
+        let entry = |KeptRecord { place, record, .. }| {
+            let record = Some(record);
+            ReportEntry { place, record, ..ReportEntry::default() }
+        };
+        input.entries.extend(found.records.into_iter().map(entry));
     }
     if input.entries.is_empty() && input.kernels.is_empty() {
         let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-        return Err(Failure::Usage(format!(
-            "there are no records in {}; `native-runner study`, `--json FILE` and `--output FOLDER` write \
-             records",
-            names.join(", ")
-        )));
+        let advice = "`native-runner study`, `--json FILE` and `--output FOLDER` write records";
+        return Err(Failure::Usage(format!("there are no records in {}; {advice}", names.join(", "))));
     }
     input.title = match (title, input.studies.as_slice()) {
         (Some(title), _) => title.to_owned(),
@@ -97,10 +91,9 @@ pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Fai
     Ok(input)
 }
 
-fn study(path: &Path, plan: StudyPlan, input: &mut Input) -> Result<(), Failure> {
-    let places: BTreeMap<&str, usize> = plan.cells.iter().map(|cell| (cell.id.as_str(), cell.place)).collect();
+fn study(path: &Path, plan: StudyPlan, input: &mut Input) -> Result<()> {
     let mut finished = Folder::read(path, &plan)?;
-    finished.sort_by_key(|finished| places.get(finished.id.as_str()).copied());
+    finished.sort_by_key(|of| plan.cells.iter().find(|cell| cell.id == of.id).map(|cell| cell.place));
     input.studies.push(Study {
         measures_kernels: plan.is_of_kernels(),
         planned_cells: plan.cells.len(),

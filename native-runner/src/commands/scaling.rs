@@ -11,9 +11,9 @@ use view::text::counted;
 
 use crate::arguments::number;
 use crate::commands::report;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{Screen, TableColumn, TextTable};
+use crate::screen::{Screen, TableColumn, TableRows, TextTable};
 
 const DOCUMENT_VERSION: u32 = 1;
 
@@ -27,7 +27,7 @@ struct ScalingDocument {
     published: Vec<PublishedScaling>,
 }
 
-pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
+pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<()> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let latency_seconds = arguments.latency;
     let typed = arguments.bandwidth.map(Positive::get);
@@ -210,7 +210,7 @@ fn timed_runs<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<TimedRun<
     timed.collect()
 }
 
-fn device(runs: &[TimedRun<'_>]) -> Result<String, Failure> {
+fn device(runs: &[TimedRun<'_>]) -> Result<String> {
     let names = BTreeSet::from_iter(runs.iter().map(|run| run.record.device.adapter.name.as_str()));
     match Vec::from_iter(names)[..] {
         [] => Err(Failure::Usage("none of these records has a completed workload".to_owned())),
@@ -222,7 +222,7 @@ fn device(runs: &[TimedRun<'_>]) -> Result<String, Failure> {
     }
 }
 
-fn link(runs: &[TimedRun<'_>]) -> Result<Transport, Failure> {
+fn link(runs: &[TimedRun<'_>]) -> Result<Transport> {
     let observed: Vec<Observed> = runs.iter().filter_map(|run| run.observed).collect();
     Transport::of(&observed).ok_or_else(|| {
         let text = "none of these records is from several devices, so their link is unknown; add one made with \
@@ -304,7 +304,7 @@ fn scaled(model: &ScalingModel, devices: u32, batch: u32, all_reduce: AllReduce)
     }
 }
 
-fn show(document: &ScalingDocument, is_typed: bool, screen: Screen) -> Result<(), Failure> {
+fn show(document: &ScalingDocument, is_typed: bool, screen: Screen) -> Result<()> {
     if let (Some(device), Some(link)) = (&document.device, &document.link) {
         screen.prose(&screen.label("device", 8), device, 8)?;
         let origin = if is_typed { "as given" } else { "fitted to the records of several devices" };
@@ -364,17 +364,13 @@ fn about(network: &ScaledNetwork) -> String {
 }
 
 fn table_of_measured(all: &[MeasuredStep]) -> TextTable {
-    TextTable::of(
-        all,
-        |of| format!("{}, {} devices, batch {}", of.workload, of.devices, of.batch),
-        &[
-            ("step\nmeasured", &|of| Some(milliseconds(of.measured_seconds))),
-            ("step\nmodel", &|of| Some(milliseconds(of.model.seconds()))),
-            ("model over\nmeasured", &|of| Some(format!("{:.2}", of.model.seconds() / of.measured_seconds))),
-            ("communication\nmeasured", &|of| Some(milliseconds(of.measured_communication_seconds))),
-            ("communication\nmodel", &|of| Some(milliseconds(of.model.communication_seconds))),
-        ],
-    )
+    TableRows::new(all, |of| format!("{}, {} devices, batch {}", of.workload, of.devices, of.batch)).columns(&[
+        ("step\nmeasured", &|of| Some(milliseconds(of.measured_seconds))),
+        ("step\nmodel", &|of| Some(milliseconds(of.model.seconds()))),
+        ("model over\nmeasured", &|of| Some(format!("{:.2}", of.model.seconds() / of.measured_seconds))),
+        ("communication\nmeasured", &|of| Some(milliseconds(of.measured_communication_seconds))),
+        ("communication\nmodel", &|of| Some(milliseconds(of.model.communication_seconds))),
+    ])
 }
 
 fn table_of_scaled(network: &ScaledNetwork) -> TextTable {
@@ -397,11 +393,8 @@ fn table_of_scaled(network: &ScaledNetwork) -> TextTable {
 }
 
 fn table_of_published(rows: &[PublishedScaling]) -> TextTable {
-    let mut table = TextTable::of(
-        &rows[0].steps,
-        |step| counted(step.devices, "device"),
-        &[("step\npublished", &|step| step.published_seconds.map(milliseconds))],
-    );
+    let mut table = TableRows::new(&rows[0].steps, |step| counted(step.devices, "device"))
+        .columns(&[("step\npublished", &|step| step.published_seconds.map(milliseconds))]);
     table.columns.extend(rows.iter().map(|row| {
         let cell = |step: &PublishedStep| {
             Some(format!("{} ({:.0} %)", milliseconds(step.model_seconds), 100.0 * step.model_efficiency))

@@ -11,13 +11,13 @@ use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
 use crate::arguments::{AdapterArgs, PORT, adapter_choice, threads};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::machine;
 use crate::meter::MonotonicClock;
 use crate::progress::Interrupt;
 use crate::screen::Screen;
 
-pub(crate) fn serve_device(arguments: &ServeDeviceArgs) -> Result<(), Failure> {
+pub(crate) fn serve_device(arguments: &ServeDeviceArgs) -> Result<()> {
     let name = match &arguments.backend {
         Some(name) => name.trim(),
         None => DeviceServer::backends().next().ok_or_else(|| Failure::Usage(NOTHING_TO_SERVE.to_owned()))?,

@@ -16,13 +16,13 @@ use crate::arguments::{
 use crate::commands::compare_table::show_burn;
 use crate::data_folder::LocalData;
 use crate::device::{self, Unavailable, describe};
-use crate::failure::Failure;
-use crate::figures::{Unmeasured, figure, mebibytes};
+use crate::failure::{Failure, Result};
+use crate::figures::{figure, mebibytes, unmeasured};
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MonotonicClock, free_memory_bytes};
 use crate::progress::{Interrupt, ListProgress};
-use crate::screen::{Screen, TextTable};
+use crate::screen::{Screen, TableRows, TextTable};
 
 #[derive(Serialize)]
 struct StepsDocument<'a> {
@@ -34,7 +34,7 @@ struct StepsDocument<'a> {
     provenance: Provenance,
 }
 
-pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
+pub(crate) fn steps(arguments: &StepsArgs) -> Result<()> {
     let workloads = if arguments.workloads.is_empty() && arguments.files.files.is_empty() {
         // Reduced networks are slow on most devices, and measured only if named.
         WORKLOADS.iter().map(|make| make()).filter(|workload| workload.reduced.is_none()).collect()
@@ -84,15 +84,10 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     conclude(&report, arguments.json).map_err(|failure| data.advised(failure))
 }
 
-fn entrants(arguments: &StepsArgs, clock: &Rc<MonotonicClock>) -> Result<(Vec<Entrant>, Vec<Unavailable>), Failure> {
+fn entrants(arguments: &StepsArgs, clock: &Rc<MonotonicClock>) -> Result<(Vec<Entrant>, Vec<Unavailable>)> {
     let names: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
-    let (opened, unavailable) = device::open_several(
-        &names,
-        &arguments.precision,
-        &adapter_choice(&arguments.adapter.adapter),
-        &arguments.place,
-        clock,
-    )?;
+    let choice = adapter_choice(&arguments.adapter.adapter);
+    let (opened, unavailable) = device::open_several(&names, &arguments.precision, &choice, &arguments.place, clock)?;
     let entrant = |backend: Box<dyn Backend>| {
         let most_steps = (backend.name() == REFERENCE).then_some(arguments.reference_steps);
         Entrant { on_gauged_device: device::devices(backend.name()) == Devices::Adapters, backend, most_steps }
@@ -111,11 +106,12 @@ fn entries(report: &StepsReport) -> impl Iterator<Item = (&WorkloadSteps, &Size,
     })
 }
 
-fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
+fn conclude(report: &StepsReport, kept: bool) -> Result<()> {
     let refusals = |counts: fn(&StepsOutcome) -> bool| {
         let counted = entries(report).filter(|(.., entry)| counts(&entry.outcome));
         let refusals = counted.filter_map(|(workload, size, entry)| {
-            Some(format!("{}: {}", name_of(workload, size, entry), Unmeasured::of(&entry.outcome)?))
+            let (reason, detail) = unmeasured(&entry.outcome)?;
+            Some(format!("{}: {reason}{detail}", name_of(workload, size, entry)))
         });
         refusals.collect::<Vec<_>>()
     };
@@ -138,7 +134,7 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
 
 const SCREEN: Screen = Screen::Output;
 
-pub(crate) fn show(report: &StepsReport) -> Result<(), Failure> {
+pub(crate) fn show(report: &StepsReport) -> Result<()> {
     let table = table(report);
     if !table.titles.is_empty() {
         SCREEN.line("")?;
@@ -160,23 +156,19 @@ fn table(report: &StepsReport) -> TextTable {
         let rise = workload.cliffs.iter().find(is_here).map(|cliff| cliff.rise_in_turns.unwrap_or(cliff.rise));
         Some(rise.map_or_else(String::new, |rise| format!("+{:.0} %", rise * 100.0)))
     };
-    let mut table = TextTable::of(
-        &rows,
-        |(workload, ..)| workload.workload.to_owned(),
-        &[
-            ("backend", &|(.., entry)| Some(entry.backend.to_owned())),
-            ("batch", &|(_, size, ..)| Some(size.batch_size.to_string())),
-            ("steps", &|(.., of, _)| Some(rate(of.steps_per_second).replace("samples", "steps"))),
-            ("samples", &|(.., of, _)| Some(rate(of.samples_per_second))),
-            ("spread", &|(.., of, _)| (of.windows.len() > 1).then(|| format!("±{}", percent(of.relative_spread)))),
-            ("a sample", &|(.., of, _)| Some(figure("step_seconds_p50", 1.0 / of.samples_per_second))),
-            ("arithmetic", &|(.., of, _)| Some(figure("flops_per_second", of.flops_per_second))),
-            ("of peak", &|(.., of, _)| of.peak_share.map(percent)),
-            ("to fastest", &|(.., of, _)| Some(format!("{:.3}", of.ratio_to_fastest))),
-            ("memory", &|(.., of, _)| Some(mebibytes(of.device_memory_bytes as f64))),
-            ("cliff", &cliff),
-        ],
-    );
+    let mut table = TableRows::new(&rows, |(workload, ..)| workload.workload.to_owned()).columns(&[
+        ("backend", &|(.., entry)| Some(entry.backend.to_owned())),
+        ("batch", &|(_, size, ..)| Some(size.batch_size.to_string())),
+        ("steps", &|(.., of, _)| Some(rate(of.steps_per_second).replace("samples", "steps"))),
+        ("samples", &|(.., of, _)| Some(rate(of.samples_per_second))),
+        ("spread", &|(.., of, _)| (of.windows.len() > 1).then(|| format!("±{}", percent(of.relative_spread)))),
+        ("a sample", &|(.., of, _)| Some(figure("step_seconds_p50", 1.0 / of.samples_per_second))),
+        ("arithmetic", &|(.., of, _)| Some(figure("flops_per_second", of.flops_per_second))),
+        ("of peak", &|(.., of, _)| of.peak_share.map(percent)),
+        ("to fastest", &|(.., of, _)| Some(format!("{:.3}", of.ratio_to_fastest))),
+        ("memory", &|(.., of, _)| Some(mebibytes(of.device_memory_bytes as f64))),
+        ("cliff", &cliff),
+    ]);
     if report.workloads.iter().all(|workload| workload.sizes.len() < 2) {
         table.columns.pop();
     }
@@ -192,7 +184,7 @@ fn notes(report: &StepsReport) -> Vec<String> {
     notes.extend(report.contenders.iter().flat_map(|of| &of.warnings).map(ToString::to_string));
     for (workload, size, entry) in entries(report) {
         let name = name_of(workload, size, entry);
-        notes.extend(Unmeasured::of(&entry.outcome).map(|refusal| format!("{name}: {refusal}")));
+        notes.extend(unmeasured(&entry.outcome).map(|(reason, detail)| format!("{name}: {reason}{detail}")));
         if entry.outcome.measured().is_some_and(|measured| !measured.losses_are_finite) {
             notes.push(format!("{name}: the loss is not finite, so the network learns nothing"));
         }

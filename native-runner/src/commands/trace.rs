@@ -6,12 +6,12 @@ use engine::{DataSource, TraceRequest, data_set};
 use crate::arguments::{DataArgs, DeviceArgs, OneWorkloadArgs, on_or_off};
 use crate::data_folder::LocalData;
 use crate::device;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::meter::MonotonicClock;
 use crate::screen::Screen;
 
-pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
+pub(crate) fn trace(arguments: &TraceArgs) -> Result<()> {
     let workloads = arguments.workload.find()?;
     let workload = &workloads[0];
     arguments.json.check()?;

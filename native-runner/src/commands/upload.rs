@@ -9,14 +9,14 @@ use results::open_data::LICENCE_ADDRESS;
 use results::{InputMode, RunRecord};
 
 use crate::arguments::ConsentArgs;
-use crate::failure::Failure;
 use crate::failure::LeaderboardError;
+use crate::failure::{Failure, Result};
 use crate::json_output::to_json;
 use crate::leaderboard::{Address, LeaderboardClient, UploadKey, clean};
 use crate::records::read_one;
 use crate::screen::Screen;
 
-pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
+pub(crate) fn upload(arguments: &UploadArgs) -> Result<()> {
     let mut record = read_one(&arguments.file)?;
     if let Some(own) = record.workloads.iter().find(|workload| workload.network.is_some()) {
         let text = format!(
@@ -64,7 +64,7 @@ pub(crate) struct Uploader {
 
 impl Uploader {
     /// Refuses runs that leaderboards do not rank.
-    pub(crate) fn check(devices: u32, input: InputMode) -> Result<(), Failure> {
+    pub(crate) fn check(devices: u32, input: InputMode) -> Result<()> {
         let (run, rule) = match (devices, input) {
             (..2, InputMode::Resident) => return Ok(()),
             (2.., _) => (format!("on {devices} devices"), "single devices"),
@@ -73,7 +73,7 @@ impl Uploader {
         Err(Failure::Usage(format!("a run {run} cannot be uploaded, because leaderboards rank {rule}")))
     }
 
-    pub(crate) fn new(address: &Address, consent: &ConsentArgs) -> Result<Self, Failure> {
+    pub(crate) fn new(address: &Address, consent: &ConsentArgs) -> Result<Self> {
         if !(consent.yes || io::stdin().is_terminal() && io::stderr().is_terminal()) {
             let text = "an upload needs your agreement, but there is no terminal to ask on; agree with --yes";
             return Err(Failure::Usage(text.to_owned()));
@@ -82,19 +82,16 @@ impl Uploader {
         Ok(Self { leaderboard, agreed_before: consent.yes })
     }
 
-    pub(crate) fn is_agreed(&self, record: &RunRecord, json: &str) -> Result<bool, Failure> {
+    pub(crate) fn is_agreed(&self, record: &RunRecord, json: &str) -> Result<bool> {
         let workloads: Vec<&str> = record.workloads.iter().map(|workload| workload.workload.as_str()).collect();
-        let text = format!(
-            "To {}: {} bytes of JSON with the device and driver, system, settings, losses and times of {}.",
-            self.leaderboard.address,
-            json.len(),
-            workloads.join(" and ")
-        );
+        let (address, bytes, workloads) = (&self.leaderboard.address, json.len(), workloads.join(" and "));
+        let what = "the device and driver, system, settings, losses and times";
+        let text = format!("To {address}: {bytes} bytes of JSON with {what} of {workloads}.");
         self.asks(&text, "Upload this record?", json)
     }
 
     /// Shows `text` and asks the user, who can view `json` first.
-    pub(crate) fn asks(&self, text: &str, question: &str, json: &str) -> Result<bool, Failure> {
+    pub(crate) fn asks(&self, text: &str, question: &str, json: &str) -> Result<bool> {
         let screen = Screen::Error;
         screen.line("")?;
         screen.prose("", text, 0)?;
@@ -122,7 +119,7 @@ impl Uploader {
     }
 
     /// Uploads exactly `json`, the text of `record`, and shows the leaderboard's answer.
-    pub(crate) fn send(&self, record: &RunRecord, json: String, screen: Screen) -> Result<(), Failure> {
+    pub(crate) fn send(&self, record: &RunRecord, json: String, screen: Screen) -> Result<()> {
         let accepted = match (&record.run_id, &record.nonce) {
             (Some(run_id), Some(_)) => self.leaderboard.submit(run_id, json),
             _ => self.import(json)?,
@@ -132,7 +129,7 @@ impl Uploader {
     }
 
     /// Uploads exactly `json` as an unverified run, once despite retries. The inner error comes from the upload.
-    pub(crate) fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>, Failure> {
+    pub(crate) fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>> {
         let key = UploadKey::of(&json).map_err(Failure::NoRandomness)?;
         let answer = self.leaderboard.import(json, &key.word);
         if matches!(answer, Ok(_) | Err(LeaderboardError::Refused { .. })) {
@@ -142,7 +139,7 @@ impl Uploader {
     }
 
     /// Waits for the leaderboard to recompute parts of the run, for a limited time.
-    fn await_verdict(&self, run_id: &str, screen: Screen) -> Result<(), Failure> {
+    fn await_verdict(&self, run_id: &str, screen: Screen) -> Result<()> {
         screen.line("")?;
         screen.prose("", "The run is being verified: the leaderboard trains random parts of it again.", 0)?;
         let start = Instant::now();
@@ -158,7 +155,7 @@ impl Uploader {
         screen.prose("", "The verification takes longer than usual; the permalink will show the result.", 0)
     }
 
-    fn show(&self, accepted: &AcceptedRun, screen: Screen) -> Result<(), Failure> {
+    fn show(&self, accepted: &AcceptedRun, screen: Screen) -> Result<()> {
         let address = &self.leaderboard.address;
         screen.line("")?;
         screen.line(&format!("{}       {}", screen.bold("Uploaded"), accepted.verdict.tier.name()))?;
@@ -173,6 +170,6 @@ impl Uploader {
 /// Width of the labels.
 const INDENT: &str = "               ";
 
-fn show_notes(notes: &[Note], screen: Screen) -> Result<(), Failure> {
+fn show_notes(notes: &[Note], screen: Screen) -> Result<()> {
     notes.iter().try_for_each(|note| screen.prose(INDENT, &clean(&note.to_string()), INDENT.len()))
 }

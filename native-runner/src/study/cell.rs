@@ -167,13 +167,15 @@ pub(crate) fn scale_length(length: Length, scale: f64, batches: &BatchPlan) -> L
     }
 }
 
+type KernelValue = fn(&KernelSettings) -> Option<String>;
+
 #[derive(Debug)]
 pub(crate) struct Axis {
     /// Name in `--only`.
     pub(crate) name: &'static str,
     /// Value of a run; `None` if it is left open or only applies to kernels.
     of_run: fn(&RunSpec) -> Option<String>,
-    of_kernels: fn(&KernelSettings) -> Option<String>,
+    of_kernels: KernelValue,
     /// Formats the value as words that can stand next to others.
     in_words: fn(&str) -> String,
     /// Value that is not shown.
@@ -222,11 +224,7 @@ impl Axis {
         Self { name, of_run, of_kernels: |_| None, in_words, default: None, is_of_opening: false }
     }
 
-    const fn of_kernels(
-        name: &'static str,
-        of_kernels: fn(&KernelSettings) -> Option<String>,
-        in_words: fn(&str) -> String,
-    ) -> Self {
+    const fn of_kernels(name: &'static str, of_kernels: KernelValue, in_words: fn(&str) -> String) -> Self {
         Self { of_kernels, ..Self::new(name, |_| None, in_words) }
     }
 

@@ -14,7 +14,7 @@ use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::ALL;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::cannot_read;
 use crate::program::NamedProgram;
 use crate::study::cell::{CellSettings, KernelSettings, StudyCell};
@@ -179,11 +179,10 @@ impl StudyDefinition {
         let known: Vec<&str> = own_backends().into_iter().chain(programs).collect();
         for (number, matrix) in (1..).zip(&self.matrix) {
             if let Some(name) = matrix.backends.iter().find(|name| !known.contains(&name.as_str())) {
+                let (known, hint) = (known.join(", "), did_you_mean(name, known.iter().copied()));
                 return Err(format!(
-                    "[[matrix]] {number}: there is no backend `{name}`; available: {}. Add an external program with \
-                     --program or [programs]{}",
-                    known.join(", "),
-                    did_you_mean(name, known.iter().copied())
+                    "[[matrix]] {number}: there is no backend `{name}`; available: {known}. Add an external program \
+                     with --program or [programs]{hint}"
                 ));
             }
         }
@@ -192,18 +191,16 @@ impl StudyDefinition {
 }
 
 /// Returns the short name and the text of a built-in study or a file.
-pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
+pub(crate) fn load(name: &str) -> Result<(String, String)> {
     if let Some((name, text)) = STUDIES.iter().find(|(known, _)| *known == name) {
         return Ok(((*name).to_owned(), (*text).to_owned()));
     }
     let path = Path::new(name);
     if !path.exists() {
         let known: Vec<&str> = STUDIES.iter().map(|(name, _)| *name).collect();
-        return Err(Failure::Usage(format!(
-            "there is neither a file nor a built-in study named `{name}`; built in: {}{}",
-            known.join(", "),
-            did_you_mean(name, known.iter().copied())
-        )));
+        let (known, hint) = (known.join(", "), did_you_mean(name, known.iter().copied()));
+        let text = format!("there is neither a file nor a built-in study named `{name}`; built in: {known}{hint}");
+        return Err(Failure::Usage(text));
     }
     let text = fs::read(path)
         .and_then(|content| results::decode(&content).map(str::to_owned).map_err(io::Error::other))
@@ -272,11 +269,9 @@ impl Visitor<'_> for NameOfWorkload {
         if known.contains(&name) || is_file_name(name) {
             return Ok(WorkloadName(name.to_owned()));
         }
-        Err(E::custom(format_args!(
-            "there is no workload named `{name}`; available: {}; the name of a file must end in .toml or .json{}",
-            known.join(", "),
-            did_you_mean(name, known.iter().copied())
-        )))
+        let (known, hint) = (known.join(", "), did_you_mean(name, known.iter().copied()));
+        let rule = "the name of a file must end in .toml or .json";
+        Err(E::custom(format_args!("there is no workload named `{name}`; available: {known}; {rule}{hint}")))
     }
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::child::{Ended, How, signal_name};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::{JsonTarget, cannot_read, cannot_write, deliver, to_json};
 use crate::machine::provenance;
 use crate::study::cell::{CellSettings, StudyCell};
@@ -32,7 +32,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    pub(crate) fn open(path: &Path, plan: &StudyPlan) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, plan: &StudyPlan) -> Result<Self> {
         let cells = path.join(CELLS);
         fs::create_dir_all(&cells).map_err(|source| cannot_write(&cells, source))?;
         let file = path.join(LOCK);
@@ -61,17 +61,16 @@ impl Folder {
             ("the processor", processor(plan), processor(&self.begun)),
         ];
         let changed = facts.into_iter().filter(|(_, now, then)| now != then);
-        changed
-            .map(|(what, now, then)| format!("{what} is now {now}, but was {then} when the folder was created"))
-            .collect()
+        let text = |(what, now, then)| format!("{what} is now {now}, but was {then} when the folder was created");
+        changed.map(text).collect()
     }
 
-    pub(crate) fn keep(&self, finished: &FinishedCell) -> Result<(), Failure> {
+    pub(crate) fn keep(&self, finished: &FinishedCell) -> Result<()> {
         deliver(Ok(()), Some(&JsonTarget::File(file_of(&self.path, &finished.id))), &to_json(finished)?)
     }
 
     /// Logs the start of an attempt, so that killed ones count too, and returns its number.
-    pub(crate) fn begin_attempt(&self, id: &str, started_unix_seconds: f64) -> Result<u32, Failure> {
+    pub(crate) fn begin_attempt(&self, id: &str, started_unix_seconds: f64) -> Result<u32> {
         let file = self.path.join(CELLS).join(format!("{id}.attempts"));
         let log = OpenOptions::new().append(true).create(true).open(&file);
         log.and_then(|mut log| writeln!(log, "{started_unix_seconds}"))
@@ -79,12 +78,12 @@ impl Folder {
         Ok(u32::try_from(read(&file)?.map_or(0, |text| text.lines().count())).unwrap_or(u32::MAX))
     }
 
-    pub(crate) fn plan(path: &Path) -> Result<Option<StudyPlan>, Failure> {
+    pub(crate) fn plan(path: &Path) -> Result<Option<StudyPlan>> {
         let unusable = |reason: &str| format!("is not a valid plan of a study: {reason}");
         read_document(&path.join(PLAN), |plan: &StudyPlan| plan.schema_version, unusable)
     }
 
-    pub(crate) fn read(path: &Path, plan: &StudyPlan) -> Result<Vec<FinishedCell>, Failure> {
+    pub(crate) fn read(path: &Path, plan: &StudyPlan) -> Result<Vec<FinishedCell>> {
         if begun(path, plan)?.is_none() { Ok(Vec::new()) } else { cells_of(path, plan) }
     }
 }
@@ -93,7 +92,7 @@ fn file_of(path: &Path, id: &str) -> PathBuf {
     path.join(CELLS).join(format!("{id}.json"))
 }
 
-fn cells_of(path: &Path, plan: &StudyPlan) -> Result<Vec<FinishedCell>, Failure> {
+fn cells_of(path: &Path, plan: &StudyPlan) -> Result<Vec<FinishedCell>> {
     let unusable = |reason: &str| format!("is not a valid file of a cell ({reason}); remove it to run the cell again");
     let version = |finished: &FinishedCell| finished.schema_version;
     let cells = plan.cells.iter().map(|cell| read_document(&file_of(path, &cell.id), version, unusable));
@@ -101,7 +100,7 @@ fn cells_of(path: &Path, plan: &StudyPlan) -> Result<Vec<FinishedCell>, Failure>
 }
 
 /// Returns the folder's plan, or `None` if there is none, or a different one without finished cells.
-fn begun(path: &Path, plan: &StudyPlan) -> Result<Option<StudyPlan>, Failure> {
+fn begun(path: &Path, plan: &StudyPlan) -> Result<Option<StudyPlan>> {
     let Some(begun) = Folder::plan(path)? else { return Ok(None) };
     let differences = plan.differences(&begun);
     if differences.is_empty() {
@@ -110,12 +109,10 @@ fn begun(path: &Path, plan: &StudyPlan) -> Result<Option<StudyPlan>, Failure> {
     if cells_of(path, &begun)?.iter().all(|finished| finished.ending.is_failure()) {
         return Ok(None);
     }
-    let text = format!(
-        "{} belongs to a different study; choose another folder with --output DIR. Differences:\n  {}",
-        path.display(),
-        differences.join("\n  ")
-    );
-    Err(Failure::Usage(text))
+    let (place, differences) = (path.display(), differences.join("\n  "));
+    Err(Failure::Usage(format!(
+        "{place} belongs to a different study; choose another folder with --output DIR. Differences:\n  {differences}"
+    )))
 }
 
 /// Reads a file of the study; `None` if it does not exist. `unusable` formats why this program cannot use it.
@@ -123,7 +120,7 @@ fn read_document<T: DeserializeOwned>(
     file: &Path,
     version: fn(&T) -> u32,
     unusable: fn(&str) -> String,
-) -> Result<Option<T>, Failure> {
+) -> Result<Option<T>> {
     let Some(text) = read(file)? else { return Ok(None) };
     let unusable = |reason: String| Failure::Usage(format!("{} {}", file.display(), unusable(&reason)));
     let document: T = serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
@@ -133,7 +130,7 @@ fn read_document<T: DeserializeOwned>(
     }
 }
 
-fn read(file: &Path) -> Result<Option<String>, Failure> {
+fn read(file: &Path) -> Result<Option<String>> {
     match fs::read_to_string(file) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -442,10 +439,8 @@ mod tests {
         assert_eq!(Folder::read(place.path(), &plan).unwrap(), []);
         let folder = Folder::open(place.path(), &plan).unwrap();
         // Killed attempts count.
-        assert_eq!(
-            [("a", 1.0), ("a", 2.0), ("b", 3.0)].map(|(id, at)| folder.begin_attempt(id, at).unwrap()),
-            [1, 2, 1]
-        );
+        let attempts = [("a", 1.0), ("a", 2.0), ("b", 3.0)].map(|(id, at)| folder.begin_attempt(id, at).unwrap());
+        assert_eq!(attempts, [1, 2, 1]);
         let finished = failed(&plan);
         folder.keep(&finished).unwrap();
         fs::write(place.path().join("cells").join(format!("{}.json.partial", plan.cells[1].id)), "{ half").unwrap();
@@ -519,10 +514,8 @@ mod tests {
         let measured = r#""outcome": "measured", "flops_per_second": 1e9, "peak_flops_per_second": null,
             "peak_share": null, "timing": {"seconds": 1.0, "seconds_lowest": 1.0, "seconds_highest": 1.0, "windows": []}"#;
         let finished = of(measured, false);
-        assert_eq!(
-            (finished.ending, finished.kernels().is_some(), finished.run()),
-            (CellEnding::Completed, true, None)
-        );
+        let found = (finished.ending, finished.kernels().is_some(), finished.run());
+        assert_eq!(found, (CellEnding::Completed, true, None));
         let text = serde_json::to_string(&finished).unwrap();
         assert_eq!(serde_json::from_str::<FinishedCell>(&text).unwrap(), finished);
         assert_eq!(of(measured, true).ending, CellEnding::Failed);

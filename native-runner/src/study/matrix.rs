@@ -124,9 +124,8 @@ fn scale_cell(mut cell: RunSettings, scale: f64) -> Result<StudyCell, String> {
     }
     let full_limit = cell.spec.length;
     // The suite limits epochs and seconds, but only one can be requested: the seconds.
-    let of_suite =
-        (scale < 1.0).then(|| Positive::new(SUITES[0].training_seconds * scale).map(Length::Seconds)).flatten();
-    cell.spec.length = full_limit.map(|limit| scale_length(limit, scale, &batches)).or(of_suite);
+    let suite = (scale < 1.0).then(|| Positive::new(SUITES[0].training_seconds * scale).map(Length::Seconds)).flatten();
+    cell.spec.length = full_limit.map(|limit| scale_length(limit, scale, &batches)).or(suite);
     Ok(StudyCell::new(CellSettings::Run(Box::new(cell)), full_limit))
 }
 
@@ -150,8 +149,7 @@ pub(crate) fn cells(definition: &StudyDefinition, scale: f64, machine: Host) -> 
     let mut ids = BTreeSet::new();
     all.retain(|cell| ids.insert(cell.id.clone()));
     let cells: Vec<StudyCell> = (0..).zip(all).map(|(place, cell)| StudyCell { place, ..cell }).collect();
-    let files =
-        || cells.iter().filter_map(|cell| cell.settings.run()).filter_map(|run| Some((run, run.file.as_ref()?)));
+    let files = || cells.iter().filter_map(|cell| cell.settings.run()).filter_map(|of| Some((of, of.file.as_ref()?)));
     for (run, file) in files() {
         let is_other = |(other, of): &(&RunSettings, &WorkloadFile)| other.workload() == run.workload() && *of != file;
         if let Some((_, other)) = files().find(is_other) {

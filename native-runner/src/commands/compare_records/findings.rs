@@ -11,7 +11,7 @@ use crate::commands::compare_records::selection::{RecordGroup, join_commits};
 use crate::export::{ReportNote, ReportSection, TextReport};
 use crate::figures::figure;
 use crate::screen::NoteMark::{Bad, Careful, Good, Open, Plain};
-use crate::screen::{NONE, TableColumn, TextTable};
+use crate::screen::{NONE, TableColumn, TableRows, TextTable};
 
 pub(crate) struct ComparedSides<'a> {
     pub(crate) baseline: &'a RecordGroup,
@@ -147,20 +147,16 @@ fn verdicts(lines: &[(&Line, &String)]) -> TextTable {
     // The unit is in the heading.
     let rate = |value: f64| figure("samples_per_second", value).replace(" samples/s", "");
     let has_runs = common(lines.iter().map(|(line, _)| runs(line))).is_none();
-    let mut table = TextTable::of(
-        lines,
-        |(_, name)| (*name).clone(),
-        &[
-            ("baseline\nsamples/s", &|(line, _)| Some(rate(line.throughput?.baseline))),
-            ("candidate\nsamples/s", &|(line, _)| Some(rate(line.throughput?.candidate))),
-            ("ratio\n", &|(line, _)| Some(format!("{:.3}", line.throughput?.ratio.value))),
-            ("95 %\ninterval", &|(line, _)| {
-                line.throughput?.ratio.interval.map(|of| format!("{:.3}–{:.3}", of.low, of.high))
-            }),
-            ("runs\n", &|(line, _)| runs(line).map(|[before, after]| format!("{before}, {after}"))),
-            ("verdict\n", &|(line, _)| Some(line.verdict.words().to_owned())),
-        ],
-    );
+    let mut table = TableRows::new(lines, |(_, name)| (*name).clone()).columns(&[
+        ("baseline\nsamples/s", &|(line, _)| Some(rate(line.throughput?.baseline))),
+        ("candidate\nsamples/s", &|(line, _)| Some(rate(line.throughput?.candidate))),
+        ("ratio\n", &|(line, _)| Some(format!("{:.3}", line.throughput?.ratio.value))),
+        ("95 %\ninterval", &|(line, _)| {
+            line.throughput?.ratio.interval.map(|of| format!("{:.3}–{:.3}", of.low, of.high))
+        }),
+        ("runs\n", &|(line, _)| runs(line).map(|[before, after]| format!("{before}, {after}"))),
+        ("verdict\n", &|(line, _)| Some(line.verdict.words().to_owned())),
+    ]);
     table.columns.retain(|column| has_runs || column.name != "runs\n");
     table
 }
@@ -278,8 +274,7 @@ fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<ReportNote> {
     let verdict = verdict.map(|(mark, end)| (mark, format!("{}{end}.", reason(line))));
     let sides = [(&line.baseline, "baseline"), (&line.candidate, "candidate")].into_iter();
     let sides = sides.flat_map(|(side, whose)| side.iter().flat_map(move |side| about_side(side, whose)));
-    let changes =
-        QUANTITIES.iter().zip(&line.changes).filter_map(|(quantity, change)| describe_change(quantity, change));
+    let changes = QUANTITIES.iter().zip(&line.changes).filter_map(|(of, change)| describe_change(of, change));
     let notes = verdict.into_iter().chain(sides).chain(accuracy(line)).chain(target(line));
     notes.chain(changes).chain(variants(line)).map(|(mark, text)| (mark, format!("{name}: {text}"))).collect()
 }

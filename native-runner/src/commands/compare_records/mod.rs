@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::commands::compare_records::findings::{ComparedSides, reason};
 pub(crate) use crate::commands::compare_records::selection::CompareRecordsArgs;
 use crate::commands::compare_records::selection::{RecordGroup, Sides};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::{JsonTarget, to_json};
 use crate::machine::provenance;
 use crate::records::KeptRecord;
@@ -19,7 +19,7 @@ const DOCUMENT_VERSION: u32 = 1;
 /// Number of reasons that are shown if nothing can be compared.
 const MAX_REASONS: usize = 8;
 
-pub(crate) fn compare_records(arguments: &CompareRecordsArgs) -> Result<(), Failure> {
+pub(crate) fn compare_records(arguments: &CompareRecordsArgs) -> Result<()> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let sides = Sides::read(arguments)?;
     let rules = Rules { fail_if_slower: arguments.fail_if_slower, fail_if_missing: arguments.fail_if_missing };
@@ -46,7 +46,7 @@ fn records(group: &RecordGroup) -> Vec<RunRecord> {
     group.records.iter().map(|kept| kept.record.clone()).collect()
 }
 
-fn refuse_mismatches(compared: &[ComparedSides<'_>]) -> Result<(), Failure> {
+fn refuse_mismatches(compared: &[ComparedSides<'_>]) -> Result<()> {
     let all = compared.iter().flat_map(|of| &of.regressions.mismatches);
     let texts: Vec<String> = all.map(ToString::to_string).collect();
     if texts.is_empty() {
@@ -56,7 +56,7 @@ fn refuse_mismatches(compared: &[ComparedSides<'_>]) -> Result<(), Failure> {
     Err(Failure::Usage(format!("the speeds cannot be compared: {}; {advice}", texts.join("; "))))
 }
 
-fn refuse_nothing(compared: &[ComparedSides<'_>]) -> Result<(), Failure> {
+fn refuse_nothing(compared: &[ComparedSides<'_>]) -> Result<()> {
     let has_any = |of: &ComparedSides<'_>| of.regressions.has_verdicts() || of.regressions.failures().next().is_some();
     if compared.iter().any(has_any) {
         return Ok(());
@@ -101,7 +101,7 @@ fn document(sides: &Sides, compared: &[ComparedSides<'_>]) -> Value {
     })
 }
 
-fn conclude(compared: &[ComparedSides<'_>]) -> Result<(), Failure> {
+fn conclude(compared: &[ComparedSides<'_>]) -> Result<()> {
     let failures = compared.iter().flat_map(|of| of.regressions.failures());
     let failures: Vec<String> = failures.map(|line| format!("{}: {}", line.key, reason(line))).collect();
     if failures.is_empty() { Ok(()) } else { Err(Failure::Regression(failures.join("\n"))) }

@@ -9,7 +9,7 @@ use results::{RunRecord, regression};
 
 use crate::arguments::number;
 use crate::export::Format;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::JsonTarget;
 use crate::records::{self, KeptRecord};
 
@@ -86,7 +86,7 @@ fn choose(
     baseline: &mut RecordGroup,
     candidates: &[&KeptRecord],
     arguments: &CompareRecordsArgs,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>> {
     let CompareRecordsArgs { baseline_commit, allow_mismatch, .. } = arguments;
     let all = baseline.records.len();
     let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
@@ -152,10 +152,9 @@ fn commits(records: &[KeptRecord]) -> Vec<String> {
 }
 
 fn nothing_left(candidates: &[&KeptRecord], commit: Option<&str>, commits: &[String], left_out: &str) -> Failure {
-    let distinct =
-        |value: fn(&RunRecord) -> String| join_texts(candidates.iter().map(|kept| value(&kept.record)), " and ");
-    let suites = distinct(|record| format!("{} {}", record.suite.name, record.suite.version));
-    let devices = distinct(regression::device);
+    let join = |value: fn(&RunRecord) -> String| join_texts(candidates.iter().map(|kept| value(&kept.record)), " and ");
+    let suites = join(|record| format!("{} {}", record.suite.name, record.suite.version));
+    let devices = join(regression::device);
     let available = if commits.is_empty() { "none".to_owned() } else { commits.join(", ") };
     let commit = commit.map(|commit| format!(" from commit {commit} (available commits: {available})"));
     let commit = commit.unwrap_or_default();
@@ -175,7 +174,7 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    pub(crate) fn read(arguments: &CompareRecordsArgs) -> Result<Self, Failure> {
+    pub(crate) fn read(arguments: &CompareRecordsArgs) -> Result<Self> {
         let (baseline, candidates) = split(arguments)?;
         let is_option = |path: &&PathBuf| path.to_string_lossy().starts_with("--") && !path.exists();
         if let Some(option) = arguments.candidates.iter().find(is_option) {
@@ -197,7 +196,7 @@ impl Sides {
     }
 }
 
-fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>), Failure> {
+fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>)> {
     let CompareRecordsArgs { baseline, candidates, .. } = arguments;
     match (baseline.as_slice(), candidates.as_slice()) {
         ([], [first, others @ ..]) if !others.is_empty() => {
@@ -219,14 +218,13 @@ fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>)
     }
 }
 
-fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<RecordGroup, Failure> {
+fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<RecordGroup> {
     let mut kept: Vec<KeptRecord> = Vec::new();
     for path in paths {
         let found = records::read(path)?;
         if found.records.is_empty() {
-            let text =
-                format!("there are no records in {}; `--output FOLDER` and `--json FILE` write them", path.display());
-            return Err(Failure::Usage(text));
+            let (place, advice) = (path.display(), "`--output FOLDER` and `--json FILE` write them");
+            return Err(Failure::Usage(format!("there are no records in {place}; {advice}")));
         }
         let others = found.kernels.into_iter().map(|(place, _)| place).chain(found.others);
         notes.extend(others.map(|other| format!("{other} has no records and was left out.")));

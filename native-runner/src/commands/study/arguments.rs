@@ -12,7 +12,7 @@ use indicatif::ProgressBar;
 use crate::arguments::{ConsentArgs, DataArgs, ProgramArgs, host_and_port, number, positive_seconds, short_text};
 use crate::child::Child;
 use crate::data_folder::{Availability, LocalData, fetching};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::JsonTarget;
 use crate::leaderboard::Address;
 use crate::progress::spinner;
@@ -122,10 +122,7 @@ pub(crate) fn resume(folder: &Path) -> String {
 }
 
 /// Returns the requested cells with their position in the order, from 1.
-pub(crate) fn select_cells<'a>(
-    arguments: &StudyArgs,
-    plan: &'a StudyPlan,
-) -> Result<Vec<(usize, &'a StudyCell)>, Failure> {
+pub(crate) fn select_cells<'a>(arguments: &StudyArgs, plan: &'a StudyPlan) -> Result<Vec<(usize, &'a StudyCell)>> {
     let is_asked = |cell: &StudyCell| arguments.only.iter().all(|filter| filter.allows(&cell.settings));
     let asked: Vec<(usize, &StudyCell)> = (1..).zip(&plan.cells).filter(|(_, cell)| is_asked(cell)).collect();
     if asked.is_empty() {
@@ -136,12 +133,8 @@ pub(crate) fn select_cells<'a>(
 }
 
 /// Returns an earlier result of a cell, unless it is a failure to retry.
-pub(crate) fn answer<'a>(
-    finished: &'a [FinishedCell],
-    cell: &StudyCell,
-    retry_failed: bool,
-) -> Option<&'a FinishedCell> {
-    find_finished(finished, cell).filter(|before| !retry_failed || !before.ending.is_failure())
+pub(crate) fn answer<'a>(finished: &'a [FinishedCell], cell: &StudyCell, retries: bool) -> Option<&'a FinishedCell> {
+    find_finished(finished, cell).filter(|before| !retries || !before.ending.is_failure())
 }
 
 /// Returns the arguments of a cell's process: its settings, and for a run also its data, remote device and program.
@@ -167,7 +160,7 @@ pub(crate) fn obstacles(
     arguments: &StudyArgs,
     plan: &StudyPlan,
     cells: &[(usize, &StudyCell)],
-) -> Result<Vec<Option<String>>, Failure> {
+) -> Result<Vec<Option<String>>> {
     let spinner = spinner();
     let mut of_openings: BTreeMap<Vec<String>, Option<String>> = BTreeMap::new();
     let mut of_data_sets: BTreeMap<&str, Option<String>> = BTreeMap::new();
@@ -190,11 +183,7 @@ pub(crate) fn obstacles(
     }
 }
 
-pub(crate) fn show_obstacles<'a>(
-    obstacles: impl Iterator<Item = &'a str>,
-    cells: usize,
-    screen: Screen,
-) -> Result<(), Failure> {
+pub(crate) fn show_obstacles<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, screen: Screen) -> Result<()> {
     let mut stopped: BTreeMap<&str, usize> = BTreeMap::new();
     obstacles.for_each(|obstacle| *stopped.entry(obstacle).or_default() += 1);
     let mut stopped = stopped.iter();
@@ -224,12 +213,10 @@ fn check_data(name: &str, arguments: &StudyArgs) -> Option<String> {
     let mut data = LocalData::new(&arguments.data);
     match (data.availability(set), &arguments.data.folder) {
         (Availability::Files { .. }, _) => pollster::block_on(data.load(set)).err().map(|error| error.to_string()),
-        (Availability::Missing, Some(folder)) => Some(format!(
-            "{} is not in {}; `{}` fetches it",
-            set.name,
-            folder.display(),
-            fetching(&set.name, Some(folder))
-        )),
+        (Availability::Missing, Some(folder)) => {
+            let command = fetching(&set.name, Some(folder));
+            Some(format!("{} is not in {}; `{command}` fetches it", set.name, folder.display()))
+        }
         (Availability::Missing, None) | (Availability::Generated | Availability::AlwaysGenerated, _) => None,
     }
 }

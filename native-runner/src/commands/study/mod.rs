@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub(crate) use crate::commands::study::arguments::StudyArgs;
 use crate::commands::study::arguments::resume;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::{JsonTarget, to_json};
 use crate::machine::provenance;
 use crate::screen::Screen;
@@ -23,7 +23,7 @@ use crate::study::matrix::Host;
 
 const STUDIES_FOLDER: &str = "studies";
 
-pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
+pub(crate) fn study(arguments: &StudyArgs) -> Result<()> {
     if arguments.schema {
         return JsonTarget::StandardOutput.write(&to_json(&schema_for!(StudyDefinition))?);
     }
@@ -54,7 +54,7 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     if arguments.dry_run { table::dry_run(arguments, &plan, &folder) } else { run::run(arguments, &plan, &folder) }
 }
 
-fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
+fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<()> {
     let asked = [
         ("--backend", !arguments.backends.is_empty()),
         ("--workload-file", !arguments.workload_files.is_empty()),
@@ -70,7 +70,7 @@ fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
 }
 
 /// Prints a note about an unfinished run of the same study from another day.
-fn mention_unfinished(plan: &StudyPlan) -> Result<(), Failure> {
+fn mention_unfinished(plan: &StudyPlan) -> Result<()> {
     let begins = format!("{}-", plan.name);
     let entries = fs::read_dir(STUDIES_FOLDER).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = entries
@@ -99,7 +99,7 @@ struct StudyListing {
     cells: usize,
 }
 
-fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
+fn list(json: Option<&JsonTarget>) -> Result<()> {
     let list = |(name, text): &(&'static str, &str)| {
         let definition = StudyDefinition::parse(text)?;
         let plan = StudyPlan::new(name, definition.clone(), 1.0, Host::this(false))?;

@@ -16,7 +16,7 @@ use crate::commands::study::arguments::{
 use crate::commands::study::table;
 use crate::commands::upload::Uploader;
 use crate::data_folder::LocalData;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::progress::{Interrupt, StudyProgress};
@@ -27,7 +27,7 @@ use crate::study::folder::{CellEnding, FinishedCell, Folder, StudyPlan, Uploaded
 const STAYS_HERE: &str = "Nothing will be uploaded, because leaderboards rank only runs of networks. Results of \
                           kernels stay in the files of their cells.\n";
 
-pub(crate) fn run(arguments: &StudyArgs, plan: &StudyPlan, path: &Path) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &StudyArgs, plan: &StudyPlan, path: &Path) -> Result<()> {
     let asked = select_cells(arguments, plan)?;
     // Requests no consent for an upload that will not happen.
     let address = arguments.upload_to.as_ref().filter(|_| !plan.is_of_kernels());
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &StudyPlan, path: &Path) -> Resul
     conclude(&cells, &finished, path)
 }
 
-fn introduce(plan: &StudyPlan, folder: &Folder, asked: usize, missing: usize) -> Result<(), Failure> {
+fn introduce(plan: &StudyPlan, folder: &Folder, asked: usize, missing: usize) -> Result<()> {
     let screen = Screen::Error;
     let labelled = |name: &str, text: &str| screen.prose(&screen.label(name, 10), text, 10);
     let title = screen.bold("Gradmark");
@@ -109,7 +109,7 @@ fn run_cells(
     cells: &[(usize, &StudyCell)],
     finished: &mut Vec<FinishedCell>,
     interrupt: &Interrupt,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let mut progress = StudyProgress::new(interrupt.clone());
     for &(number, cell) in cells {
         if interrupt.asked() {
@@ -134,7 +134,7 @@ fn run_cells(
     Ok(())
 }
 
-fn conclude(cells: &[&StudyCell], finished: &[FinishedCell], path: &Path) -> Result<(), Failure> {
+fn conclude(cells: &[&StudyCell], finished: &[FinishedCell], path: &Path) -> Result<()> {
     let of_cells = cells.iter().filter_map(|cell| find_finished(finished, cell));
     let wrong = of_cells.clone().filter(|finished| finished.ending == CellEnding::Incorrect);
     Failure::if_wrong(wrong.filter_map(|finished| finished.reason.clone()))?;
@@ -162,7 +162,7 @@ struct CellSummary<'a> {
     kernels: Option<KernelSummary>,
 }
 
-fn document(plan: &StudyPlan, folder: &Path, cells: &[&StudyCell], done: &[FinishedCell]) -> Result<String, Failure> {
+fn document(plan: &StudyPlan, folder: &Path, cells: &[&StudyCell], done: &[FinishedCell]) -> Result<String> {
     let summarize = |cell| {
         let finished = find_finished(done, cell);
         CellSummary {
@@ -180,7 +180,7 @@ fn document(plan: &StudyPlan, folder: &Path, cells: &[&StudyCell], done: &[Finis
 }
 
 /// Uploads new records after asking once, and notes each in its cell's file, so that uploads can be resumed.
-fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell]) -> Result<(), Failure> {
+fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell]) -> Result<()> {
     let leaderboard = submission.leaderboard.address.to_string();
     let mut missing: Vec<(&mut FinishedCell, String)> = Vec::new();
     let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
@@ -241,10 +241,9 @@ fn about(leaderboard: &str, missing: &[(&mut FinishedCell, String)]) -> String {
     let records: Vec<&RunRecord> = missing.iter().filter_map(|(finished, _)| finished.run()).collect();
     let workloads = records.iter().flat_map(|record| &record.workloads).map(|workload| workload.workload.as_str());
     let workloads = Vec::from_iter(BTreeSet::from_iter(workloads));
+    let (count, workloads) = (records.len(), workloads.join(", "));
     format!(
-        "To {leaderboard}: {} records, {bytes} bytes of JSON with the device and driver, system, settings, losses and \
-         times of {}. [s] shows the first record.",
-        records.len(),
-        workloads.join(", ")
+        "To {leaderboard}: {count} records, {bytes} bytes of JSON with the device and driver, system, settings, losses \
+         and times of {workloads}. [s] shows the first record."
     )
 }

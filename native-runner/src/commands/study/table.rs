@@ -9,10 +9,10 @@ use serde_json::json;
 
 use crate::commands::compare_table::{accuracy, device_memory, digits, host_memory};
 use crate::commands::study::arguments::{StudyArgs, answer, obstacles, select_cells, show_obstacles};
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::figures::{figure, list_peaks};
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{Screen, TableColumn, TextTable};
+use crate::screen::{Screen, TableColumn, TableRows, TextTable};
 use crate::study::cell::{AXES, Axis, CellSettings, StudyCell, varying};
 use crate::study::folder::{CellEnding, FinishedCell, Folder, StudyPlan, find_finished};
 
@@ -29,12 +29,7 @@ const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds. ≈ m
                           mean over the seeds ± one standard deviation. Memory, of the backend on its device and of \
                           the whole process, is from the first seed.";
 
-pub(crate) fn show(
-    plan: &StudyPlan,
-    cells: &[&StudyCell],
-    finished: &[FinishedCell],
-    screen: Screen,
-) -> Result<(), Failure> {
+pub(crate) fn show(plan: &StudyPlan, cells: &[&StudyCell], finished: &[FinishedCell], screen: Screen) -> Result<()> {
     let rows = rows(cells, finished);
     screen.line("")?;
     screen.prose(&format!("{}  ", screen.bold(&plan.name)), &plan.definition.title, 2)?;
@@ -111,21 +106,17 @@ fn rows<'a>(cells: &[&'a StudyCell], finished: &'a [FinishedCell]) -> Vec<SeedRo
 fn table(rows: &[SeedRow<'_>], titles: Vec<String>) -> TextTable {
     let figures: Vec<Option<Figures>> = rows.iter().map(figures).collect();
     let approximate = |is_exact: bool, value| format!("{}{}", if is_exact { "" } else { "≈" }, digits(value));
-    let mut table = TextTable::of(
-        &figures,
-        |_| String::new(),
-        &[
-            ("accuracy\n%", &|of| accuracy(of.as_ref()?)),
-            ("epoch\ns", &|of| Some(approximate(!of.as_ref()?.epoch_is_projected, of.as_ref()?.epoch?.seconds))),
-            ("throughput\nsamples/s", &|of| {
-                of.as_ref()?.throughput().map(|(rate, is_counted)| approximate(is_counted, rate))
-            }),
-            ("training\ns", &|of| Some(digits(of.as_ref()?.training?.seconds))),
-            ("testing\ns", &|of| Some(digits(of.as_ref()?.testing?.seconds))),
-            ("device\nMiB", &|of| device_memory(of.as_ref()?)),
-            ("host\nMiB", &|of| host_memory(of.as_ref()?)),
-        ],
-    );
+    let mut table = TableRows { titles, items: &figures }.columns(&[
+        ("accuracy\n%", &|of| accuracy(of.as_ref()?)),
+        ("epoch\ns", &|of| Some(approximate(!of.as_ref()?.epoch_is_projected, of.as_ref()?.epoch?.seconds))),
+        ("throughput\nsamples/s", &|of| {
+            of.as_ref()?.throughput().map(|(rate, is_counted)| approximate(is_counted, rate))
+        }),
+        ("training\ns", &|of| Some(digits(of.as_ref()?.training?.seconds))),
+        ("testing\ns", &|of| Some(digits(of.as_ref()?.testing?.seconds))),
+        ("device\nMiB", &|of| device_memory(of.as_ref()?)),
+        ("host\nMiB", &|of| host_memory(of.as_ref()?)),
+    ]);
     table.columns.extend(shares("input waits\n%", rows, WorkloadRecord::input_share));
     table.columns.extend(shares("communication\n%", rows, WorkloadRecord::communication_share));
     if rows.iter().any(|row| row.cells.len() > 1) {
@@ -135,7 +126,7 @@ fn table(rows: &[SeedRow<'_>], titles: Vec<String>) -> TextTable {
         };
         table.columns.push(TableColumn::new("seeds", rows.iter().map(seeds)));
     }
-    TextTable { titles, ..table }
+    table
 }
 
 /// Builds a column of shares of the timed seconds, averaged over a row's seeds; `None` if there are none.
@@ -165,22 +156,17 @@ fn kernel_table(rows: &[SeedRow<'_>], titles: Vec<String>) -> TextTable {
     };
     let measured: Vec<Option<(KernelSummary, String)>> = rows.iter().map(measured).collect();
     let percent = |share: f64| format!("{:.1}", share * 100.0);
-    let table = TextTable::of(
-        &measured,
-        |_| String::new(),
-        &[
-            ("measured\nentries", &|of| {
-                let KernelSummary { entries, measured, .. } = of.as_ref()?.0;
-                (entries > 0).then(|| format!("{measured} of {entries}"))
-            }),
-            ("of peak\nmedian %", &|of| of.as_ref()?.0.peak_share.map(percent)),
-            ("lowest\n%", &|of| of.as_ref()?.0.peak_share_lowest.map(percent)),
-            ("highest\n%", &|of| of.as_ref()?.0.peak_share_highest.map(percent)),
-            ("best rate", &|of| Some(figure("flops_per_second", of.as_ref()?.0.flops_per_second?))),
-            ("peaks of the device", &|of| Some(of.as_ref()?.1.clone()).filter(|text| !text.is_empty())),
-        ],
-    );
-    TextTable { titles, ..table }
+    TableRows { titles, items: &measured }.columns(&[
+        ("measured\nentries", &|of| {
+            let KernelSummary { entries, measured, .. } = of.as_ref()?.0;
+            (entries > 0).then(|| format!("{measured} of {entries}"))
+        }),
+        ("of peak\nmedian %", &|of| of.as_ref()?.0.peak_share.map(percent)),
+        ("lowest\n%", &|of| of.as_ref()?.0.peak_share_lowest.map(percent)),
+        ("highest\n%", &|of| of.as_ref()?.0.peak_share_highest.map(percent)),
+        ("best rate", &|of| Some(figure("flops_per_second", of.as_ref()?.0.flops_per_second?))),
+        ("peaks of the device", &|of| Some(of.as_ref()?.1.clone()).filter(|text| !text.is_empty())),
+    ])
 }
 
 #[derive(Serialize)]
@@ -196,7 +182,7 @@ struct PlannedCell<'a> {
 }
 
 /// Lists the cells with their work. Backends are opened; nothing is written or trained.
-pub(crate) fn dry_run(arguments: &StudyArgs, plan: &StudyPlan, folder: &Path) -> Result<(), Failure> {
+pub(crate) fn dry_run(arguments: &StudyArgs, plan: &StudyPlan, folder: &Path) -> Result<()> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let asked = select_cells(arguments, plan)?;
     let finished = Folder::read(folder, plan)?;
@@ -215,14 +201,10 @@ pub(crate) fn dry_run(arguments: &StudyArgs, plan: &StudyPlan, folder: &Path) ->
     screen.prose("", &constants(&settings, plan.scale), 0)?;
     screen.line("")?;
     let titled: Vec<(String, &PlannedCell<'_>)> = titles(&settings).into_iter().zip(&listed).collect();
-    screen.table(&TextTable::of(
-        &titled,
-        |(title, of)| format!("{:>3}  {title}", of.number),
-        &[
-            ("work\nGFLOP", &|(_, of)| Some(format!("{:.0}", of.flops? / 1e9))),
-            ("state", &|(_, of)| (!of.would_run && of.obstacle.is_none()).then(|| "finished".to_owned())),
-        ],
-    ))?;
+    screen.table(&TableRows::new(&titled, |(title, of)| format!("{:>3}  {title}", of.number)).columns(&[
+        ("work\nGFLOP", &|(_, of)| Some(format!("{:.0}", of.flops? / 1e9))),
+        ("state", &|(_, of)| (!of.would_run && of.obstacle.is_none()).then(|| "finished".to_owned())),
+    ]))?;
     screen.line("")?;
     show_obstacles(listed.iter().filter_map(|of| of.obstacle.as_deref()), listed.len(), screen)?;
     let would_run = match listed.iter().filter(|listed| listed.would_run).count() {
