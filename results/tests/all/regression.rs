@@ -1,5 +1,8 @@
 //! Comparison of a candidate with its baseline.
 
+use std::ops::Range;
+
+use crate::normal::Normal;
 use crate::support::{WORKLOAD, run};
 use results::comparison::Basis;
 use results::regression::{
@@ -245,4 +248,29 @@ fn differences_of_machines_and_variants_are_listed() {
     assert_eq!(line.key.workload, WORKLOAD);
     assert_eq!(line.variants_only_in_candidate, ["dense: tile"]);
     assert!(line.variants_only_in_baseline.is_empty());
+}
+
+#[test]
+fn noisy_programs_fail_only_if_slower_than_the_tolerance() {
+    // Runs of one program differ by about 1 %, and windows of one run by 0.5 %. Windows are long enough to count.
+    let runs = |noise: &mut Normal, rate: f64, seeds: Range<u32>| -> Vec<RunRecord> {
+        let run = |seed| {
+            let mut record = run_at(rate * (1.0 + 0.01 * noise.next()), seed);
+            record.workloads[0].windows.iter_mut().for_each(|window| window.seconds *= 1.0 + 0.005 * noise.next());
+            record
+        };
+        seeds.map(run).collect()
+    };
+    let cases: [(f64, &[u32], usize); 3] = [(600.0, &[1, 3, 5], 0), (540.0, &[3, 5], 10), (588.0, &[3, 5], 0)];
+    for (rate, counts, expected) in cases {
+        for &count in counts {
+            let mut noise = Normal(u64::from(count));
+            let fails = |_: &u32| {
+                let base = runs(&mut noise, 600.0, 0..count);
+                let candidate = runs(&mut noise, rate, count..2 * count);
+                compare(&base, &candidate, with_tolerance(0.05)).failures().next().is_some()
+            };
+            assert_eq!((0..10).filter(fails).count(), expected, "{rate} samples/s, {count} runs a side");
+        }
+    }
 }
