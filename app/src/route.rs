@@ -26,7 +26,6 @@ pub enum Route {
     Compare,
     /// Two to four stored results or devices side by side; their ids are in the query.
     SideBySide,
-    /// Places, and single runs.
     Leaderboard,
     Devices,
     File,

@@ -132,7 +132,6 @@ pub fn cells(figures: Option<&Figures>) -> [FigureCell; 7] {
     ]
 }
 
-/// Formats a ratio of throughputs, with its interval and verdict.
 fn rate_ratio(ratio: Estimate) -> String {
     let value = text::ratio(ratio.value);
     match ratio.interval {

@@ -92,7 +92,6 @@ impl StartState {
         needs.or_else(|| self.benchmark.supplies.with(|supplies| supplies.obstacle(backend)))
     }
 
-    /// Returns the selected backends of a comparison, or the default ones.
     pub(super) fn contenders(self) -> Vec<PageBackend> {
         let can_train = |backend| self.obstacle(backend).is_none();
         self.options.with(|options| options.as_ref().map(|options| options.contenders(can_train)).unwrap_or_default())
