@@ -63,12 +63,9 @@ fn of_message(message: &CatalogueMessage) -> String {
     };
     let field = |argument| format!("    pub r#{argument}: {},\n", kind(argument));
     let fields: String = arguments.iter().map(field).collect();
-    let value = |argument: &String| {
-        if counted == Some(argument) {
-            format!("&language().grouped(*self.r#{argument})")
-        } else {
-            format!("self.r#{argument}")
-        }
+    let value = |argument: &String| match counted {
+        Some(counted) if counted == argument => format!("&language().grouped(*self.r#{argument})"),
+        _ => format!("self.r#{argument}"),
     };
     let values: Vec<String> = arguments.iter().map(value).collect();
     let numbered = |text: &str| {

@@ -151,7 +151,6 @@ pub fn is_integrated(browser: &Browser, vendor: &str, architecture: &str, is_lap
         }
 }
 
-/// Steps to try if the browser offers the integrated GPU.
 pub fn advice_on_integrated(browser: &Browser) -> Vec<String> {
     let of_system = match browser.system {
         "Windows" => Some(t!(advice_windows_faster)),

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use crate::json;
 use crate::words::Said;
 
-/// Documents linked at the end of every page.
 pub const AT_THE_END: [&str; 4] = ["methodology", "privacy", "open-data", "hosting"];
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

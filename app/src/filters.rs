@@ -58,7 +58,6 @@ impl Filters {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Names and values of the filters that differ from the default.
     pub fn pairs(&self) -> Vec<(&'static str, String)> {
         Self::names().filter_map(|name| Some((name, self.get(name)?.to_owned()))).collect()
     }
@@ -74,7 +73,6 @@ impl Filters {
         SUITE.chosen(self)
     }
 
-    /// Returns the query for places.
     pub fn standings_query(&self) -> StandingsQuery {
         StandingsQuery {
             suite: self.suite().to_owned(),
@@ -89,7 +87,6 @@ impl Filters {
         parse_columns(self.get(COLUMNS).unwrap_or_default())
     }
 
-    /// Adds or removes a column.
     pub fn toggle(&mut self, column: RunColumn) {
         let before = self.columns();
         let after: Vec<_> = RunColumn::all().filter(|of| before.contains(of) != (*of == column)).collect();
@@ -218,7 +215,6 @@ impl List {
         LISTS_OF_PLACES.iter().chain(&LISTS_OF_RUNS).find(|list| list.name == name)
     }
 
-    /// Value of the filter, or its default.
     pub fn chosen(&self, filters: &Filters) -> &'static str {
         let values = (self.values)();
         let chosen = filters.get(self.name).and_then(|word| values.iter().find(|(value, _)| *value == word));
@@ -351,7 +347,6 @@ fn parse_columns(value: &str) -> Vec<RunColumn> {
     if known.is_empty() && value != NONE { RunColumn::usual() } else { known }
 }
 
-/// Formats columns for the URL.
 fn columns_text(columns: &[RunColumn]) -> String {
     let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
     if names.is_empty() { NONE.to_owned() } else { names.join(",") }

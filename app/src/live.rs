@@ -117,15 +117,10 @@ impl Live {
         self.forecast.event(event);
         match event {
             Event::RunStarted { .. } => self.is_started = true,
-            Event::WorkloadStarted { workload, index, count, batch_size, target_accuracy, .. } => {
-                self.workload = Some(LiveWorkload {
-                    name: workload.clone(),
-                    index: *index,
-                    count: *count,
-                    target_accuracy: *target_accuracy,
-                    batch_size: *batch_size,
-                    ..LiveWorkload::default()
-                });
+            &Event::WorkloadStarted { ref workload, index, count, batch_size, target_accuracy, .. } => {
+                let name = workload.clone();
+                let of = LiveWorkload { name, index, count, target_accuracy, batch_size, ..LiveWorkload::default() };
+                self.workload = Some(of);
             }
             Event::WorkloadFinished { record } => {
                 self.rates.extend(record.summary.samples_per_second.map(|rate| (record.workload.clone(), rate)));

@@ -38,7 +38,6 @@ pub struct RunOptions {
     /// Fixed seed. Such a run is not registered, and never ranked.
     pub seed: Option<u32>,
     pub learning_rate: Option<f64>,
-    /// True to start the run without a click, as soon as possible.
     pub autostart: bool,
 }
 
@@ -196,7 +195,6 @@ impl RunOptions {
         Ok(changed)
     }
 
-    /// Returns the run to request, with a random seed unless one is set.
     pub fn spec(&self, random_seed: impl FnOnce() -> u32) -> RunSpec {
         RunSpec {
             suite: self.suite().name.to_owned(),

@@ -48,7 +48,6 @@ impl Took {
     }
 }
 
-/// Location of a run on the leaderboard.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct UploadedRun {
     pub run_id: String,
@@ -75,7 +74,6 @@ impl OwnRuns {
         networks.iter().filter_map(|name| Some((name.clone(), of(name)?.parts))).collect()
     }
 
-    /// True if the run with this id was uploaded from here.
     pub fn has_run(&self, run_id: &str) -> bool {
         self.0.iter().any(|run| run.uploaded.as_ref().is_some_and(|uploaded| uploaded.run_id == run_id))
     }

@@ -26,7 +26,6 @@ pub enum Route {
     Compare,
     /// Two to four stored results or devices side by side; their ids are in the query.
     SideBySide,
-    /// Places, and single runs.
     Leaderboard,
     Devices,
     File,
@@ -53,11 +52,6 @@ pub enum StoredKind {
 results::names!(StoredKind { Run = "runs", Device = "devices", Comparison = "comparisons" });
 
 impl StoredKind {
-    /// Returns the kind of a path's first segment, if the second segment can be an id of that kind.
-    fn of_path(name: &str, id: &str) -> Option<Self> {
-        Self::named(name).filter(|kind| kind.fits(id))
-    }
-
     fn fits(self, id: &str) -> bool {
         if self == Self::Device { is_key(id) } else { is_id(id) }
     }
@@ -76,10 +70,11 @@ pub fn route(path: &str) -> Route {
         ["moderation"] => Route::Moderation,
         ["docs"] => Route::Documents,
         ["docs", name] if is_id(name) => Route::Document(name.to_owned()),
-        [kind, id] => StoredKind::of_path(kind, id).map_or(Route::Unknown, |kind| Route::Stored(kind, id.to_owned())),
-        [kind @ ("runs" | "comparisons"), id, "delete"] => {
-            StoredKind::of_path(kind, id).map_or(Route::Unknown, |kind| Route::Delete(kind, id.to_owned()))
-        }
+        [kind, id, ref rest @ ..] => match (StoredKind::named(kind).filter(|kind| kind.fits(id)), rest) {
+            (Some(kind), []) => Route::Stored(kind, id.to_owned()),
+            (Some(kind @ (StoredKind::Run | StoredKind::Comparison)), ["delete"]) => Route::Delete(kind, id.to_owned()),
+            _ => Route::Unknown,
+        },
         _ => Route::Unknown,
     }
 }

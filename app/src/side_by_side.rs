@@ -16,16 +16,30 @@ use crate::{json, t, text};
 /// Schema version of [`document`], the same as in `native-runner --backend all --json`.
 const DOCUMENT_VERSION: u32 = 1;
 
-/// Columns that follow the backend's name.
-pub const COLUMNS: [PlainText; 7] = [
-    messages::common_rate,
-    messages::metric_seconds_per_epoch,
-    messages::common_training,
-    messages::metric_testing_seconds,
-    messages::metric_accuracy,
-    messages::compare_column_memory,
+type FormatCell = fn(&Figures) -> FigureCell;
+
+/// Titles and cells of the columns that follow the backend's name.
+pub const COLUMNS: [(PlainText, FormatCell); 7] = [
+    (messages::common_rate, |of| {
+        let cell = FigureCell::new(of.samples_per_second, text::rate, of.rate_to_fastest.map(rate_ratio));
+        if cell.value.is_none() { FigureCell { figure: t!(common_too_short).to_owned(), ..cell } } else { cell }
+    }),
+    (messages::metric_seconds_per_epoch, |of| {
+        let is_projected = of.epoch.is_some() && of.epoch_is_projected;
+        FigureCell::time(of.epoch, is_projected.then(|| t!(compare_projected).to_owned()))
+    }),
+    (messages::common_training, |of| FigureCell::time(of.training, None)),
+    (messages::metric_testing_seconds, |of| FigureCell::time(of.testing, None)),
+    (messages::metric_accuracy, |of| {
+        let deviation = of.accuracy_deviation.map(|of| format!("± {}", text::percent(of)));
+        FigureCell::new(of.accuracy, text::percent, deviation)
+    }),
+    (messages::compare_column_memory, |of| {
+        let bytes = of.device_memory_bytes;
+        FigureCell::new(bytes.map(|bytes| bytes as f64), |_| bytes.map(text::megabytes).unwrap_or_default(), None)
+    }),
     // Last, because it is paid once and not per epoch.
-    messages::compare_column_start,
+    (messages::compare_column_start, |of| FigureCell::time(of.cold_start, None)),
 ];
 
 #[derive(Clone, Debug, PartialEq)]
@@ -111,28 +125,9 @@ fn rate(figures: &Figures) -> String {
 }
 
 pub fn cells(figures: Option<&Figures>) -> [FigureCell; 7] {
-    let projected =
-        figures.filter(|of| of.epoch.is_some() && of.epoch_is_projected).map(|_| t!(compare_projected).to_owned());
-    let memory = figures.and_then(|of| of.device_memory_bytes);
-    let deviation = figures.and_then(|of| of.accuracy_deviation).map(|of| format!("± {}", text::percent(of)));
-    let rate = FigureCell::new(
-        figures.and_then(|of| of.samples_per_second),
-        text::rate,
-        figures.and_then(|of| of.rate_to_fastest).map(rate_ratio),
-    );
-    let is_too_short = rate.value.is_none() && figures.is_some();
-    [
-        if is_too_short { FigureCell { figure: t!(common_too_short).to_owned(), ..rate } } else { rate },
-        FigureCell::time(figures.and_then(|of| of.epoch), projected),
-        FigureCell::time(figures.and_then(|of| of.training), None),
-        FigureCell::time(figures.and_then(|of| of.testing), None),
-        FigureCell::new(figures.and_then(|of| of.accuracy), text::percent, deviation),
-        FigureCell::new(memory.map(|bytes| bytes as f64), |_| memory.map(text::megabytes).unwrap_or_default(), None),
-        FigureCell::time(figures.and_then(|of| of.cold_start), None),
-    ]
+    COLUMNS.map(|(_, cell)| figures.map_or_else(|| FigureCell::new(None, text::rate, None), cell))
 }
 
-/// Formats a ratio of throughputs, with its interval and verdict.
 fn rate_ratio(ratio: Estimate) -> String {
     let value = text::ratio(ratio.value);
     match ratio.interval {

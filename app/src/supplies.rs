@@ -46,15 +46,12 @@ pub enum BundleState<T> {
 impl<T: DeserializeOwned> BundleState<T> {
     /// Parses a file. An invalid one counts as missing.
     pub fn parse(file: &str, text: &str) -> Self {
-        json::parse(text).unwrap_or_else(|error| Self::missing(t!(backend_unreadable, file, why = error.to_string())))
+        json::parse(text)
+            .unwrap_or_else(|error| Self::Missing { note: t!(backend_unreadable, file, why = error.to_string()) })
     }
 }
 
 impl<T> BundleState<T> {
-    pub fn missing(note: impl Into<String>) -> Self {
-        Self::Missing { note: note.into() }
-    }
-
     pub fn ready(&self) -> Option<&T> {
         if let Self::Ready(bundles) = self { Some(bundles) } else { None }
     }

@@ -155,7 +155,6 @@ pub fn day(unix_seconds: f64) -> String {
     language().day(Date::of(unix_seconds))
 }
 
-/// Title of a workload, or its name if it is unknown.
 pub fn workload_title(workload: &str) -> String {
     words::named("network", workload).unwrap_or(workload).to_owned()
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 use serde::Deserialize;
 
@@ -44,31 +44,25 @@ pub(crate) fn write(top: &Path, list: &Path, repository: Option<&str>, out: &Pat
         let path = out.join(name);
         fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))
     };
-    let library = Library::open(top, list, repository)?;
-    let fragments = library.fragments()?;
+    let fragments = render_all(top, list, repository)?;
     fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
-    let names: Vec<String> = library.documents.iter().map(|document| format!("{}.html", document.name)).collect();
-    names.iter().zip(&fragments).try_for_each(|(name, html)| write(name, html.as_bytes()))?;
+    let names: Vec<String> = fragments.iter().map(|(document, _)| format!("{}.html", document.name)).collect();
+    names.iter().zip(&fragments).try_for_each(|(name, (_, html))| write(name, html.as_bytes()))?;
     write(CONTENTS, &serde_json::to_vec(&names)?)
 }
 
-impl<'a> Library<'a> {
-    fn open(top: &'a Path, list: &Path, repository: Option<&'a str>) -> Result<Self> {
-        let read = |path: &Path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
-        let mut documents: Vec<SourceDocument> =
-            serde_json::from_str(&read(list)?).context("the list of documents cannot be read")?;
-        for document in &mut documents {
-            document.text = read(&top.join(&document.file))?;
-            document.headings = headings(&document.text);
-        }
-        Ok(Self { top, documents, repository })
+fn render_all(top: &Path, list: &Path, repository: Option<&str>) -> Result<Vec<(SourceDocument, String)>> {
+    let read = |path: &Path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
+    let mut documents: Vec<SourceDocument> =
+        serde_json::from_str(&read(list)?).context("the list of documents cannot be read")?;
+    for document in &mut documents {
+        document.text = read(&top.join(&document.file))?;
+        document.headings = headings(&document.text);
     }
-
-    fn fragments(&self) -> Result<Vec<String>> {
-        let mut wrong = Vec::new();
-        let fragments = self.documents.iter().map(|document| render(self, document, &mut wrong)).collect();
-        if wrong.is_empty() { Ok(fragments) } else { bail!("documents are wrong:\n{}", wrong.join("\n")) }
-    }
+    let (library, mut wrong) = (Library { top, documents, repository }, Vec::new());
+    let fragments: Vec<_> = library.documents.iter().map(|document| render(&library, document, &mut wrong)).collect();
+    anyhow::ensure!(wrong.is_empty(), "documents are wrong:\n{}", wrong.join("\n"));
+    Ok(library.documents.into_iter().zip(fragments).collect())
 }
 
 /// Minimum number of sections of a document with a table of contents.
@@ -274,8 +268,7 @@ mod tests {
         }
         let list_file = top.path().join("documents.json");
         fs::write(&list_file, serde_json::to_vec(&list).unwrap()).unwrap();
-        let library = Library::open(top.path(), &list_file, repository)?;
-        library.fragments()
+        Ok(render_all(top.path(), &list_file, repository)?.into_iter().map(|(_, html)| html).collect())
     }
 
     fn html(text: &str) -> String {
@@ -289,20 +282,19 @@ mod tests {
     #[test]
     fn every_document_of_this_repository_is_listed_and_valid() {
         let top = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-        let library = Library::open(top, &top.join("app/documents.json"), Some(REPOSITORY)).unwrap();
-        let fragments = library.fragments().unwrap();
-        for (document, html) in library.documents.iter().zip(&fragments) {
+        let rendered = render_all(top, &top.join("app/documents.json"), Some(REPOSITORY)).unwrap();
+        for (document, html) in &rendered {
             assert_eq!(html.matches("<h1").count(), 1, "{}", document.name);
             assert!(!html.contains("style="), "{}: the page's policy forbids them", document.name);
         }
-        let listed: BTreeSet<PathBuf> = library.documents.iter().map(|document| document.file.clone()).collect();
+        let listed: BTreeSet<PathBuf> = rendered.iter().map(|(document, _)| document.file.clone()).collect();
         let in_folder = |folder: &'static str| {
             let names = fs::read_dir(top.join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
             names.filter(|name| name.to_string_lossy().ends_with(".md")).map(move |name| Path::new(folder).join(name))
         };
         let there = in_folder("docs").chain(in_folder("docs/method"));
         assert_eq!(listed, there.collect::<BTreeSet<PathBuf>>());
-        assert_eq!(listed.len(), library.documents.len(), "no document is listed twice");
+        assert_eq!(listed.len(), rendered.len(), "no document is listed twice");
     }
 
     #[test]

@@ -185,7 +185,8 @@ fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> imp
     let winner = done.then(|| side_by_side::winner(std::slice::from_ref(&comparison), records)).flatten();
     let bars = rate_bars(&comparison.rows);
     let label = format!("{}: {title}", t!(compare_comparison));
-    let heads = std::iter::once(t!(common_backend)).chain(side_by_side::COLUMNS.map(PlainText::text));
+    let heads =
+        std::iter::once(t!(common_backend)).chain(side_by_side::COLUMNS.map(|(title, _): (PlainText, _)| title.text()));
     let heads = heads.map(|title| view! { <th scope="col">{title}</th> }).collect_view();
     let rows = view! { <tbody>{comparison.rows.into_iter().map(row_of).collect_view()}</tbody> };
     let accuracies = curves(&comparison.workload, records, |of| {

@@ -49,7 +49,6 @@ fn tabs(chosen: RwSignal<Filters>) -> impl IntoView {
 const FORMATS: [(ExportFormat, &str); 3] =
     [(ExportFormat::Csv, "CSV"), (ExportFormat::Parquet, "Parquet"), (ExportFormat::Jsonl, "JSON Lines")];
 
-/// Downloads of the selected runs, or of the runs behind the selected rankings.
 fn exports(chosen: RwSignal<Filters>) -> impl IntoView {
     let query = Memo::new(move |_| {
         chosen.with(|chosen| {

@@ -74,7 +74,6 @@ pub(super) fn listed<T: Clone + Send + Sync + 'static>(
     answered(answer, |why| refusal(t!(leaderboard_not_shown, reason = why.to_string())), shown)
 }
 
-/// Table in a frame that scrolls sideways.
 pub(super) fn table(
     class: &'static str,
     label: impl Into<String>,
@@ -122,7 +121,6 @@ pub(super) fn refusal(sentence: String) -> AnyView {
     view! { <p class="refusal">{sentence}</p> }.into_any()
 }
 
-/// Page with a title, a sentence, and a link to continue.
 pub(super) fn notice(title: &'static str, why: String, address: &'static str, link: &'static str) -> AnyView {
     view! {
         <section class="sheet narrow">
@@ -154,7 +152,6 @@ pub(super) fn copy(text: String, said: RwSignal<String>) {
     report_copy(async move { platform::copy(&text).await }, said);
 }
 
-/// Reports the outcome of a copy in `said`.
 pub(super) fn report_copy(copied: impl Future<Output = Result<(), String>> + 'static, said: RwSignal<String>) {
     let sentence = |reason: String| t!(common_not_saved, reason);
     set_later(said, async move { copied.await.map_or_else(sentence, |()| t!(common_copied).to_owned()) });

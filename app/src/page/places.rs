@@ -240,7 +240,6 @@ pub(super) fn top_places(places: Vec<StandingsPlace>) -> impl IntoView {
     }
 }
 
-/// Placeholder of an empty table: published hardware, and a link to the benchmark.
 pub(super) fn no_places(networks: Vec<&'static str>) -> impl IntoView {
     view! {
         <p class="note">{t!(leaderboard_first)}" "{t!(leaderboard_explanation)}</p>

@@ -12,7 +12,6 @@ use crate::route::with_query;
 use crate::standing::Rank;
 use crate::{platform, published, standing, t, text, words};
 
-/// The score in a ring, the device, the position among others, and a sentence for each network.
 pub(super) fn overview(record: RunRecord, heading: AnyView) -> impl IntoView {
     let score = engine::score(&record);
     let rank = rank(&record, score.map(|score| score.value));

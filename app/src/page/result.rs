@@ -1,7 +1,6 @@
 //! Page of one stored result with its share card, and of result files opened from disk.
 
-use std::time::Duration;
-
+use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{Note, RunStanding, StoredRun, Tier, Verdict, WorkloadStanding};
@@ -70,14 +69,14 @@ fn stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
 }
 
 /// Polling interval: a verification takes seconds where no other run waits for one.
-const POLL_INTERVAL: Duration = Duration::from_secs(2);
+const POLL_MILLISECONDS: u32 = 2000;
 /// Number of polls before a page that was left open gives up.
 const MAX_POLLS: u32 = 300;
 
 /// Verdict on a result, with its reasons; polled while the leaderboard verifies the result.
 pub(super) fn verdict_on_run(run_id: String, shown: RwSignal<Verdict>) -> impl IntoView {
     if shown.with_untracked(|verdict| verdict.being_verified) {
-        poll(run_id, shown, MAX_POLLS);
+        poll(run_id, shown);
     }
     let item = |note: &Note| {
         let known = words::leaderboard::note(note);
@@ -85,6 +84,7 @@ pub(super) fn verdict_on_run(run_id: String, shown: RwSignal<Verdict>) -> impl I
         let lang = known.is_none().then_some("en");
         view! { <li lang=lang>{known.unwrap_or_else(|| note.to_string())}</li> }
     };
+    let list = move |notes: &[Note]| notes.iter().map(item).collect_view();
     view! {
         <div aria-live="polite">
             {move || {
@@ -100,7 +100,7 @@ pub(super) fn verdict_on_run(run_id: String, shown: RwSignal<Verdict>) -> impl I
                         " "
                         {meaning}
                     </p>
-                    {(!notes.is_empty()).then(|| view! { <ul class="plain">{notes.iter().map(item).collect_view()}</ul> })}
+                    {(!notes.is_empty()).then(|| view! { <ul class="plain">{list(&notes)}</ul> })}
                     {(tier == Tier::Flagged).then(|| view! {
                         <p class="note"><a href="/moderation">{t!(moderation_log)}</a></p>
                     })}
@@ -110,24 +110,20 @@ pub(super) fn verdict_on_run(run_id: String, shown: RwSignal<Verdict>) -> impl I
     }
 }
 
-fn poll(run_id: String, shown: RwSignal<Verdict>, polls: u32) {
-    let ask = move || {
-        spawn_local(async move {
+fn poll(run_id: String, shown: RwSignal<Verdict>) {
+    spawn_local(async move {
+        for _ in 0..MAX_POLLS {
+            TimeoutFuture::new(POLL_MILLISECONDS).await;
             // A failed request is retried.
             if let Ok(verdict) = platform::get::<Verdict>(&format!("/api/v1/runs/{run_id}/verdict")).await {
                 let done = !verdict.being_verified;
                 // The view may be gone by now.
-                let gone = shown.try_set(verdict).is_some();
-                if done || gone {
+                if shown.try_set(verdict).is_some() || done {
                     return;
                 }
             }
-            if polls > 0 {
-                poll(run_id, shown, polls - 1);
-            }
-        });
-    };
-    set_timeout(ask, POLL_INTERVAL);
+        }
+    });
 }
 
 /// Rank among proven runs, requested again when the verdict changes: a newly proven run counts immediately.

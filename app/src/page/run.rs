@@ -80,7 +80,6 @@ fn finish(state: StartState, finished: FinishedRun) -> impl IntoView {
 /// Maximum number of notes above the details, which have all of them.
 const MAX_NOTES: usize = 2;
 
-/// Stores a run in this browser, with its record if it may be uploaded.
 fn store_run(state: StartState, key: &str, record: &RunRecord, json: String) {
     let run = OwnRun {
         key: key.to_owned(),

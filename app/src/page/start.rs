@@ -285,12 +285,14 @@ pub(super) fn miniature() -> impl IntoView {
             </li>
         }
     };
-    let count = move || text::count(now().iter().zip(labels).filter(|(answer, label)| answer == label).count());
+    let right = move || text::count(now().iter().zip(labels).filter(|(answer, label)| answer == label).count());
     view! {
         <figure class="miniature examples">
             <ul aria-hidden="true">{labels.iter().enumerate().map(digit).collect_view()}</ul>
             <figcaption>
-                <span aria-hidden="true">{move || t!(start_right, right = count(), all = text::count(labels.len()))}</span>
+                <span aria-hidden="true">
+                    {move || t!(start_right, right = right(), all = text::count(labels.len()))}
+                </span>
                 <span class="note">{t!(start_sample, score = text::score(*score), device)}</span>
             </figcaption>
         </figure>

@@ -1,7 +1,6 @@
 //! State shared by the start page and the comparison, and the data sets and frameworks available on the server.
 
-use std::time::Duration;
-
+use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::Feature;
@@ -53,11 +52,11 @@ impl StartState {
             own_runs: RwSignal::new(platform::own_runs()),
             is_idle: Memo::new(move |_| !benchmark.is_running() && comparing.present().is_none()),
         };
-        state.poll(BUILD_INTERVAL, move || state.ask_for_bundles("burn.json", |supplies| &mut supplies.burn));
-        state.poll(BUILD_INTERVAL, move || {
+        state.poll(BUILD_MILLISECONDS, move || state.ask_for_bundles("burn.json", |supplies| &mut supplies.burn));
+        state.poll(BUILD_MILLISECONDS, move || {
             state.ask_for_bundles("frameworks.json", |supplies| &mut supplies.frameworks)
         });
-        state.poll(DATA_INTERVAL, move || state.ask_for_data());
+        state.poll(DATA_MILLISECONDS, move || state.ask_for_data());
         let without_core = state.chosen(|options| options.without.contains(&Feature::Core));
         set_later(state.gpu, platform::probe(without_core));
         state
@@ -93,7 +92,6 @@ impl StartState {
         needs.or_else(|| self.benchmark.supplies.with(|supplies| supplies.obstacle(backend)))
     }
 
-    /// Returns the selected backends of a comparison, or the default ones.
     pub(super) fn contenders(self) -> Vec<PageBackend> {
         let can_train = |backend| self.obstacle(backend).is_none();
         self.options.with(|options| options.as_ref().map(|options| options.contenders(can_train)).unwrap_or_default())
@@ -124,23 +122,19 @@ impl StartState {
 }
 
 /// Polling interval while Burn is being built, which takes minutes.
-const BUILD_INTERVAL: Duration = Duration::from_secs(3);
+const BUILD_MILLISECONDS: u32 = 3000;
 /// Polling interval while data sets are missing, possibly for good.
-const DATA_INTERVAL: Duration = Duration::from_secs(30);
+const DATA_MILLISECONDS: u32 = 30_000;
 /// Id of the note on missing data, which describes disabled options.
 pub(super) const MISSING_DATA: &str = "missing-data";
 
 /// Polling of [`Benchmark::supplies`] while more may become available.
 impl StartState {
     /// Asks until the answer is false, except during a run.
-    fn poll<F: Future<Output = bool> + 'static>(self, interval: Duration, ask: impl Fn() -> F + Copy + 'static) {
-        let again = move || self.poll(interval, ask);
-        if !self.is_idle.get_untracked() {
-            return set_timeout(again, interval);
-        }
+    fn poll<F: Future<Output = bool>>(self, milliseconds: u32, ask: impl Fn() -> F + 'static) {
         spawn_local(async move {
-            if ask().await {
-                set_timeout(again, interval);
+            while !self.is_idle.get_untracked() || ask().await {
+                TimeoutFuture::new(milliseconds).await;
             }
         });
     }
@@ -156,7 +150,9 @@ impl StartState {
         let state = part(&mut now);
         match answer {
             Ok(answer) => *state = answer,
-            Err(refusal) if *state == BundleState::Asking => *state = BundleState::missing(refusal.to_string()),
+            Err(refusal) if *state == BundleState::Asking => {
+                *state = BundleState::Missing { note: refusal.to_string() }
+            }
             // The server may be restarting while Burn is being built.
             Err(_) => {}
         }

@@ -73,9 +73,9 @@ pub(crate) async fn delete(address: &str, secret: &str) -> Fetched<()> {
 pub(crate) async fn availability<T: DeserializeOwned>(file: &str, absent: &str) -> Fetched<BundleState<T>> {
     match send(Method::GET, &format!("/{file}"), None, None).await {
         Ok(response) => Ok(BundleState::parse(file, &text(&response).await?)),
-        Err(RequestError::Unexpected { status: 404 }) => Ok(BundleState::missing(absent)),
+        Err(RequestError::Unexpected { status: 404 }) => Ok(BundleState::Missing { note: absent.to_owned() }),
         Err(refusal @ (RequestError::Offline | RequestError::Unreachable)) => Err(refusal),
-        Err(refusal) => Ok(BundleState::missing(refusal.to_string())),
+        Err(refusal) => Ok(BundleState::Missing { note: refusal.to_string() }),
     }
 }
 

@@ -65,7 +65,6 @@ fn by_code(code: &str) -> Option<&'static str> {
     })
 }
 
-/// Action of a moderator, as the start of a line.
 pub fn deed(deed: Deed, new_tier: Option<Tier>) -> String {
     let with_tier = |done: &str| new_tier.map_or_else(|| done.to_owned(), |new| format!("{done}: {}", tier(new)));
     match deed {

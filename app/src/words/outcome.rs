@@ -26,7 +26,6 @@ pub fn to_pass_on(record: &RunRecord) -> String {
     format!("{device} ({}, {}), Gradmark:{score} {figures}", client.name, client.operating_system)
 }
 
-/// A network with its outcome, as a sentence.
 pub fn workload_headline(record: &WorkloadRecord) -> String {
     let title = workload_title(&record.workload);
     match &record.outcome {

@@ -49,24 +49,19 @@ fn points(difference: f64) -> String {
     t!(agreement_points, number = number(difference * 100.0, 2))
 }
 
-/// Formats a whole number without separators.
-fn plain(number: impl ToString) -> String {
-    number.to_string()
-}
-
 pub fn departure(of: &Departure) -> String {
     let decimal = |value: f64| language().number(&value.to_string());
     match of {
         Departure::LeftOut { trained, networks } => {
-            t!(departure_networks, some = plain(trained), all = plain(networks))
+            t!(departure_networks, some = trained.to_string(), all = networks.to_string())
         }
         Departure::OtherNetworks => t!(departure_not_of_suite).to_owned(),
         Departure::NetworkFile { workload, digest } => {
             t!(departure_network_file, workload, digest)
         }
-        Departure::BatchSize { size } => t!(departure_batch_size, size = plain(size)),
+        Departure::BatchSize { size } => t!(departure_batch_size, size = size.to_string()),
         Departure::FittedBatch { workload, size, usual } => {
-            t!(departure_fitted_batch, workload, size = plain(size), usual = plain(usual))
+            t!(departure_fitted_batch, workload, size = size.to_string(), usual = usual.to_string())
         }
         Departure::LearningRate { rate } => t!(departure_learning_rate, rate = decimal(*rate)),
         Departure::Length { length } => match length {
@@ -137,12 +132,16 @@ fn fact_and_advice(warning: &Warning) -> String {
             t!(warning_software_adapter, name)
         }
         Warning::PerhapsSoftware { flops_per_second, processors } => {
-            t!(warning_perhaps_software, gigaflops = number(flops_per_second / 1e9, 0), processors = plain(processors))
+            t!(
+                warning_perhaps_software,
+                gigaflops = number(flops_per_second / 1e9, 0),
+                processors = processors.to_string()
+            )
         }
         Warning::NotStabilised { half_width_percent, .. } => {
             t!(warning_not_stabilised, workload, half_width = number(*half_width_percent, 1))
         }
-        Warning::TooFewWindows { windows, .. } => t!(warning_too_few_windows, workload, windows = plain(windows)),
+        Warning::TooFewWindows { windows, .. } => t!(warning_too_few_windows, workload, windows = windows.to_string()),
         Warning::NotLearned { accuracy, chance, .. } => {
             t!(warning_not_learned, workload, accuracy = percent(*accuracy), chance = percent(*chance))
         }
@@ -156,7 +155,7 @@ fn fact_and_advice(warning: &Warning) -> String {
         Warning::TabHidden { seconds, .. } => t!(warning_tab_hidden, seconds = number(*seconds, 0)),
         Warning::CoarseTimer { resolution_seconds: of } => t!(warning_coarse_timer, milliseconds = number(of * 1e3, 1)),
         Warning::Untuned { backend } => t!(warning_untuned, backend),
-        Warning::TuningNotSettled { steps, .. } => t!(warning_tuning_not_settled, workload, steps = plain(steps)),
+        Warning::TuningNotSettled { steps, .. } => t!(warning_tuning_not_settled, workload, steps = steps.to_string()),
         Warning::NoWakeLock => t!(warning_no_wake_lock).to_owned(),
         Warning::OnBattery => t!(warning_on_battery).to_owned(),
         Warning::ProcessorPressed { share } => t!(warning_processor_pressed, percent = number(share * 100.0, 0)),
@@ -167,8 +166,8 @@ fn fact_and_advice(warning: &Warning) -> String {
         Warning::Unregistered { reason } => t!(warning_unregistered, reason),
         Warning::StoppedEarly { .. } => t!(warning_stopped_early, workload),
         Warning::SmallerBatch { asked, used, needed_bytes, allowed_bytes, .. } => {
-            let [needed, allowed] = [needed_bytes, allowed_bytes].map(|bytes| plain(bytes >> 20));
-            t!(warning_smaller_batch, workload, used = plain(used), asked = plain(asked), needed, allowed)
+            let [needed, allowed] = [needed_bytes, allowed_bytes].map(|bytes| (bytes >> 20).to_string());
+            t!(warning_smaller_batch, workload, used = used.to_string(), asked = asked.to_string(), needed, allowed)
         }
         Warning::GeneratedData { .. } => t!(warning_generated_data, workload),
     }
