@@ -8,8 +8,6 @@
 
 use serde::Serialize;
 
-use crate::WorkloadRecord;
-
 /// Cost of moving and adding bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Transport {
@@ -103,7 +101,7 @@ pub struct Observed {
 
 impl Observed {
     /// Computes the times of a record; `None` if nothing was exchanged.
-    pub fn of(record: &WorkloadRecord) -> Option<Self> {
+    pub fn of(record: &crate::WorkloadRecord) -> Option<Self> {
         let communication = record.communication.filter(|of| of.exchanges > 0)?;
         let steps = record.windows.iter().map(|window| f64::from(window.steps)).sum::<f64>();
         let both_ways = 2.0 * f64::from(communication.devices);
