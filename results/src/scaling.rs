@@ -130,11 +130,8 @@ impl Transport {
         let [latency_seconds, seconds_per_byte] = least_squares(transfers)?;
         let added: f64 = observed.iter().map(|step| f64::from(step.devices - 1) * step.exchanged.bytes).sum();
         let adding: f64 = observed.iter().map(|step| step.adding_seconds).sum();
-        Some(Self {
-            latency_seconds,
-            bytes_per_second: 1.0 / seconds_per_byte,
-            added_bytes_per_second: (adding > 0.0).then(|| added / adding),
-        })
+        let added_bytes_per_second = (adding > 0.0).then(|| added / adding);
+        Some(Self { latency_seconds, bytes_per_second: 1.0 / seconds_per_byte, added_bytes_per_second })
     }
 
     /// Fits a bandwidth, without latency, to pairs of device count and step seconds with equal samples per device,
