@@ -193,16 +193,16 @@ pub(crate) fn data_folder() -> PathBuf {
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from)
 }
 
-struct RealData;
+struct SuiteFiles;
 
 #[async_trait(?Send)]
-impl DataSource for RealData {
+impl DataSource for SuiteFiles {
     async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
         Ok(real_data(&definition.name))
     }
 }
 
-impl Observer<Event> for RealData {
+impl Observer<Event> for SuiteFiles {
     fn event(&mut self, _event: &Event) {}
 }
 
@@ -255,8 +255,8 @@ pub(crate) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (V
     let request = RunRequest { spec, suite, workloads, registration: None, provenance, claimed_name: None };
     let mut witness = LiveWitness { server, run, tricks, clock: &clock, before: 0.0, at: 0.0, messages: Vec::new() };
     let mut edges = Edges {
-        data: &mut RealData,
-        observer: &mut RealData,
+        data: &mut SuiteFiles,
+        observer: &mut SuiteFiles,
         clock: clock.as_ref(),
         meter: &mut NoMeter,
         witness: Some(&mut witness),
