@@ -211,13 +211,9 @@ fn build_row(contender: Contender, runs: &[MeasuredWorkload<'_>], refused: &[Ref
     let is_wrong = matches!(outcome, RowOutcome::Incorrect { .. });
     let figures = if is_wrong { None } else { Figures::of(&completed(&contender, runs)) };
     let first = own().next();
-    Row {
-        adapter: first.map(|run| run.record.device.adapter.clone()),
-        settings: first.map_or_else(Vec::new, |run| run.workload.settings.variants.clone()),
-        contender,
-        outcome,
-        figures,
-    }
+    let adapter = first.map(|run| run.record.device.adapter.clone());
+    let settings = first.map_or_else(Vec::new, |run| run.workload.settings.variants.clone());
+    Row { contender, adapter, settings, outcome, figures }
 }
 
 impl Figures {

@@ -1,6 +1,5 @@
 //! Comparison of a backend with the reference.
 
-use std::cmp::Ordering;
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -159,7 +158,7 @@ pub enum Compared {
 impl Disagreement {
     fn check((compared, largest_difference, tolerance): (Compared, f64, f64)) -> Option<Self> {
         // NaN is never within the tolerance.
-        let allowed = largest_difference.partial_cmp(&tolerance).is_some_and(Ordering::is_le);
+        let allowed = largest_difference.partial_cmp(&tolerance).is_some_and(std::cmp::Ordering::is_le);
         (!allowed).then_some(Self { compared, largest_difference, tolerance })
     }
 }

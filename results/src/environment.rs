@@ -1,12 +1,11 @@
 //! Properties of a run's machine and software that may explain different metrics.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::RunRecord;
 
 /// A property that differs between sides.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SideDifference {
     /// Such as `adapter`, `driver`, `backend`, `precision`, `engine_version`.
     pub what: String,

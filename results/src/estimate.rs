@@ -1,6 +1,5 @@
 //! Estimates with intervals, and ratios of estimates.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::{mean, student_bound, variance};
@@ -13,7 +12,7 @@ const DEVIATIONS: f64 = 1.96;
 pub const MIN_TIE_RATIO: f64 = 0.9;
 
 /// Comparison of a side with the first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SideVerdict {
     Faster,

@@ -1,6 +1,5 @@
 //! Results of `native-runner kernels`: device peaks and standalone kernels, with all raw samples.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::device::{Adapter, Provenance};
@@ -11,7 +10,7 @@ use crate::statistics::quantile;
 pub const KERNELS_SCHEMA_VERSION: u32 = 1;
 
 /// A group of measurements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Suite")]
 pub enum KernelSuite {

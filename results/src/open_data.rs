@@ -3,8 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::ListRuns;
-
 /// SPDX identifier of the license of all exports, a public-domain dedication.
 pub const LICENCE: &str = "CC0-1.0";
 /// URL of the license.
@@ -33,7 +31,7 @@ pub struct ExportQuery {
     #[serde(default)]
     pub format: ExportFormat,
     #[serde(flatten)]
-    pub list: ListRuns,
+    pub list: crate::api::ListRuns,
 }
 
 /// Description of exports.

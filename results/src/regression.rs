@@ -15,7 +15,7 @@ use crate::environment::{FACTS, FURTHER_FACTS, SideDifference, differences, dist
 pub use crate::estimate::ratio;
 use crate::estimate::{Estimate, Interval, SideVerdict, geometric_mean};
 use crate::summary::MeasuredWorkload;
-use crate::{Precision, RunRecord};
+use crate::{Precision, RunRecord, Settings};
 
 /// Rules for failing a candidate, besides workloads that only the baseline could train.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -37,13 +37,9 @@ pub struct Key {
 
 impl Key {
     fn from_run(run: &MeasuredWorkload<'_>) -> Self {
-        let settings = &run.workload.settings;
-        Self {
-            workload: run.workload.workload.clone(),
-            backend: run.record.device.backend.clone(),
-            precision: settings.precision,
-            batch_size: settings.batch_size,
-        }
+        let (workload, backend) = (run.workload.workload.clone(), run.record.device.backend.clone());
+        let Settings { precision, batch_size, .. } = run.workload.settings;
+        Self { workload, backend, precision, batch_size }
     }
 
     pub fn contender(&self) -> Contender {
@@ -261,11 +257,8 @@ impl Line {
         let are_complete = !before.is_empty() && !after.is_empty();
         let comparable = Some((before, after)).filter(|_| are_complete && network.is_none());
         let throughput = rates(before).zip(rates(after)).filter(|_| network.is_none()).and_then(|(before, after)| {
-            Some(Throughput {
-                baseline: geometric_mean(&before)?,
-                candidate: geometric_mean(&after)?,
-                ratio: ratio(&before, &after)?,
-            })
+            let (baseline, candidate) = (geometric_mean(&before)?, geometric_mean(&after)?);
+            Some(Throughput { baseline, candidate, ratio: ratio(&before, &after)? })
         });
         let exclusive_variants =
             |own: &[_], others: &[_]| comparable.map_or_else(Vec::new, |_| find_exclusive_variants(own, others));

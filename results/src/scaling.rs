@@ -8,8 +8,6 @@
 
 use serde::Serialize;
 
-use crate::WorkloadRecord;
-
 /// Cost of moving and adding bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Transport {
@@ -103,7 +101,7 @@ pub struct Observed {
 
 impl Observed {
     /// Computes the times of a record; `None` if nothing was exchanged.
-    pub fn of(record: &WorkloadRecord) -> Option<Self> {
+    pub fn of(record: &crate::WorkloadRecord) -> Option<Self> {
         let communication = record.communication.filter(|of| of.exchanges > 0)?;
         let steps = record.windows.iter().map(|window| f64::from(window.steps)).sum::<f64>();
         let both_ways = 2.0 * f64::from(communication.devices);
@@ -132,11 +130,8 @@ impl Transport {
         let [latency_seconds, seconds_per_byte] = least_squares(transfers)?;
         let added: f64 = observed.iter().map(|step| f64::from(step.devices - 1) * step.exchanged.bytes).sum();
         let adding: f64 = observed.iter().map(|step| step.adding_seconds).sum();
-        Some(Self {
-            latency_seconds,
-            bytes_per_second: 1.0 / seconds_per_byte,
-            added_bytes_per_second: (adding > 0.0).then(|| added / adding),
-        })
+        let added_bytes_per_second = (adding > 0.0).then(|| added / adding);
+        Some(Self { latency_seconds, bytes_per_second: 1.0 / seconds_per_byte, added_bytes_per_second })
     }
 
     /// Fits a bandwidth, without latency, to pairs of device count and step seconds with equal samples per device,

@@ -120,6 +120,7 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
     // A single window says nothing about variation.
     let several = rates.len() > 1;
     let interval = median_interval(&rates, 0.95).filter(|_| several);
+    let extremes = quantile(&rates, 0.0).zip(quantile(&rates, 1.0)).filter(|_| several);
     let samples_per_second = median(&rates);
     let last = record.evaluations.last();
     let share_of_peak = |peak: &PeakSample| {
@@ -145,10 +146,7 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
         accuracy: last.map(|e| e.accuracy),
         test_loss: last.map(|e| e.loss),
         seconds_to_target: record.target.and_then(|t| t.reached_seconds),
-        sustained_ratio: quantile(&rates, 0.0)
-            .zip(quantile(&rates, 1.0))
-            .filter(|_| several)
-            .map(|(worst, best)| worst / best),
+        sustained_ratio: extremes.map(|(worst, best)| worst / best),
         joules_per_sample,
         joules_per_epoch: joules_per_sample.map(|joules| joules * f64::from(record.settings.training_samples)),
         samples_per_joule: joules_per_sample.map(f64::recip),
@@ -175,11 +173,8 @@ pub fn thin_curve(points: &[CurvePoint], max_points: usize) -> Vec<CurvePoint> {
                 last_steps += steps;
                 let share = if last_steps > 0.0 { steps / last_steps } else { 1.0 };
                 let mean = |old: f64, new: f64| old + (new - old) * share;
-                *last = CurvePoint {
-                    loss: mean(last.loss, point.loss),
-                    accuracy: mean(last.accuracy, point.accuracy),
-                    ..*point
-                };
+                let (loss, accuracy) = (mean(last.loss, point.loss), mean(last.accuracy, point.accuracy));
+                *last = CurvePoint { loss, accuracy, ..*point };
                 in_last += 1;
             }
             _ => {

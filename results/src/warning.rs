@@ -1,8 +1,7 @@
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A condition that was not ideal. Its text says what to do next.
-#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Warning {
     /// The adapter is a program that computes on the processor, not a GPU.

@@ -35,7 +35,7 @@ const TOOLS: [&str; 2] = ["xtask", "page-hooks"];
 const LONG_TESTS: &str = "Burn, PostgreSQL, Firefox, full-size golden traces, skipped launches, other frameworks, axe on \
                           every state, archives, the tools' own tests and clippy";
 /// Modules of tests for SQLite files.
-const SQLITE_ONLY: [&str; 3] = ["full_disk::", "sqlite_file::", "upgrade::"];
+const SQLITE_ONLY: [&str; 2] = ["full_disk::", "sqlite_file::"];
 /// Module of the tests that need a PostgreSQL server, which run separately.
 const POSTGRES: &str = "postgres_server::";
 const NOT_POSTGRES: &str = "not test(/^postgres_server::/)";

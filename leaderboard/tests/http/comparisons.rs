@@ -206,12 +206,10 @@ fn device_history_is_grouped_by_version_driver_and_month() {
     let category = found.category.clone().unwrap();
     assert_eq!((category.suite.name.as_str(), category.client_kind), ("quick", ClientKind::Native));
     assert_eq!((found.results, found.older_left_out), (5, false));
-    let told = |lines: &[HistoryLine]| -> Vec<(String, u64)> {
-        lines.iter().map(|line| (line.label.clone(), line.figure.runs)).collect()
-    };
-    let pair = |label: &str, runs: u64| (label.to_owned(), runs);
-    assert_eq!(told(&found.engine_versions), [pair("0.1.0", 2), pair("0.2.0", 3)]);
-    assert_eq!(told(&found.drivers), [pair("example 1", 2), pair("example 2", 2)], "where the platform tells it");
+    let told = |line: &HistoryLine| format!("{}: {}", line.label, line.figure.runs);
+    assert_eq!(found.engine_versions.iter().map(told).collect::<Vec<_>>(), ["0.1.0: 2", "0.2.0: 3"]);
+    let drivers: Vec<String> = found.drivers.iter().map(told).collect();
+    assert_eq!(drivers, ["example 1: 2", "example 2: 2"], "where the platform tells it");
     let month = |day: f64| results::Date::of(BEGINNING + day * DAY).iso()[..7].to_owned();
     assert_eq!(found.months.iter().map(|line| line.figure.runs).sum::<u64>(), 5);
     assert_eq!(found.months.first().map(|line| line.label.clone()), Some(month(0.0)));

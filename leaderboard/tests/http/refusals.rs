@@ -54,7 +54,7 @@ impl RefusalBench {
         self.server.import(&imported).assert_refused(422, code, field);
     }
 
-    /// Asserts that each changed record is refused with a code and a field, and that the run is still unused afterwards.
+    /// Asserts that each changed record is refused with a code and a field, and that the run is still unused.
     #[track_caller]
     fn refuses_all(&self, cases: &[(&str, &str, Edit<RunRecord>)]) {
         for (code, field, change) in cases {

@@ -80,17 +80,15 @@ fn devices_that_cannot_be_told_apart_share_a_place() {
             server.proven_by(who, on(device, factor));
         }
     }
-    let placed = || -> Vec<(String, u64)> {
-        places(&server, "").into_iter().map(|line| (line.device_name.replace("Example GPU ", ""), line.place)).collect()
-    };
-    let expected = |places: [u64; 3]| ["B", "A", "C"].map(str::to_owned).into_iter().zip(places).collect::<Vec<_>>();
-    assert_eq!(placed(), expected([101; 3]));
+    let told = |line: StandingsPlace| format!("{} {}", line.device_name, line.place);
+    let placed = || places(&server, "").into_iter().map(told).collect::<Vec<_>>();
+    assert_eq!(placed(), ["Example GPU B 101", "Example GPU A 101", "Example GPU C 101"]);
     // A third voice on a second day, between the other two.
     server.pass(DAY);
     for (device, factors) in devices {
         server.proven_by(ANN, on(device, factors.iter().sum::<u32>() / 2));
     }
-    assert_eq!(placed(), expected([1, 1, 3]));
+    assert_eq!(placed(), ["Example GPU B 1", "Example GPU A 1", "Example GPU C 3"]);
 }
 
 #[test]

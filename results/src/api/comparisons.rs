@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::Refused;
 pub use crate::environment::SideDifference;
 pub use crate::estimate::SideVerdict;
 use crate::{ClientKind, Precision, RunRecord, Suite};
@@ -92,7 +91,7 @@ pub struct SharedComparison {
     pub records: Vec<RunRecord>,
     /// Back ends that could not train.
     #[serde(default)]
-    pub refused: Vec<Refused>,
+    pub refused: Vec<crate::comparison::Refused>,
 }
 
 /// A stored comparison. Its records are only checked for contradictions.

@@ -1,11 +1,8 @@
 //! Device pages, histories and rankings, computed from all proven runs.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::RunRow;
 use crate::{ClientKind, Precision, Suite};
 
 /// Results of a device.
@@ -29,7 +26,7 @@ pub struct DeviceSummary {
     /// Cost of a browser, if both kinds of client have a rate with the same kernels.
     pub browser_taxes: Vec<BrowserTaxOfDevice>,
     /// Latest results of any tier, the newest first: at most twenty.
-    pub recent: Vec<RunRow>,
+    pub recent: Vec<super::RunRow>,
 }
 
 /// Rate of a device in one category.
@@ -246,7 +243,7 @@ impl ScoreRank {
     /// Returns the position of a score among the devices that are not its own, or `None` if there are fewer than two.
     /// Lines beyond the table's limit count as slower devices.
     pub fn among(table: &ScoreTable, score: f64, is_own: impl Fn(&StandingsPlace) -> bool) -> Option<Self> {
-        let mut is_faster = BTreeMap::new();
+        let mut is_faster = std::collections::BTreeMap::new();
         for line in table.places.iter().filter(|line| !is_own(line)) {
             *is_faster.entry(&line.device_key).or_insert(false) |= line.figure.median > score;
         }

@@ -59,13 +59,9 @@ impl Spread {
         let of_seeds: Vec<f64> = (0..seeds).filter_map(of_seed).collect();
         let apart = |of: &Vec<f64>| of.iter().zip(&of_seeds).map(|(one, all)| one - all).collect::<Vec<f64>>();
         let left: f64 = accuracies.iter().filter_map(|of| variance(&apart(of))).sum();
-        let degrees = (contenders - 1) * (seeds - 1);
-        Self {
-            basis: Basis::Seeds,
-            variance: left / (contenders - 1) as f64,
-            degrees_of_freedom: u32::try_from(degrees).unwrap_or(u32::MAX),
-            ..unpaired
-        }
+        let variance = left / (contenders - 1) as f64;
+        let degrees_of_freedom = u32::try_from((contenders - 1) * (seeds - 1)).unwrap_or(u32::MAX);
+        Self { basis: Basis::Seeds, variance, degrees_of_freedom, ..unpaired }
     }
 
     /// Returns the largest difference in means that chance explains, at a false-alarm rate of `false_alarms`.

@@ -73,10 +73,9 @@ pub(super) fn find(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWor
         sort_distinct(shared.map(|suite| format!("{} {}", suite.name, suite.version)))
     };
     let suites = [of_shared(baseline, candidate), of_shared(candidate, baseline)];
-    let mismatch = |kind, [baseline, candidate]: [Vec<String>; 2]| Mismatch {
-        kind,
-        baseline: baseline.join(" | "),
-        candidate: candidate.join(" | "),
+    let mismatch = |kind, sides: [Vec<String>; 2]| {
+        let [baseline, candidate] = sides.map(|values| values.join(" | "));
+        Mismatch { kind, baseline, candidate }
     };
     let mut found = Vec::new();
     if devices.iter().any(|of| of.len() > 1) {

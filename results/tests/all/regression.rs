@@ -211,8 +211,8 @@ fn other_devices_and_suite_versions_are_mismatches() {
 
 #[test]
 fn devices_are_named_without_driver_details() {
-    let named = |name: &str, kind| {
-        let mut record = run_at(900.0, 1);
+    let mut record = run_at(900.0, 1);
+    let mut named = |name: &str, kind| {
         (record.device.adapter.name, record.device.adapter.kind) = (name.to_owned(), kind);
         device(&record)
     };
@@ -220,7 +220,6 @@ fn devices_are_named_without_driver_details() {
     assert_eq!(named("AMD Radeon RX 7900 XTX (RADV NAVI31)", DeviceKind::Discrete), "AMD Radeon RX 7900 XTX");
     let processor = "AMD EPYC (Burn, 2 cores)";
     assert_eq!(named(processor, DeviceKind::Cpu), processor, "the number of cores is a part of the device");
-    let mut record = run_at(900.0, 1);
     record.device.claimed_name = Some("Example 9000".to_owned());
     assert_eq!(device(&record), "Example 9000");
     record.workloads[0].communication = Some(Communication::among(2));

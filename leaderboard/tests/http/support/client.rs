@@ -28,11 +28,11 @@ pub(crate) struct HttpAnswer {
 }
 
 type Headers<'a> = &'a [(&'a str, &'a str)];
-type Sent = Result<HttpAnswer, ureq::Error>;
+type HttpResult = Result<HttpAnswer, ureq::Error>;
 
 impl TestClient {
-    /// Returns a client that uses each connection once, because a server that refuses a request without reading its body
-    /// closes the connection, possibly while the next request is being sent on it.
+    /// Returns a client that uses each connection once, because a server that refuses a request without reading its
+    /// body closes the connection, possibly while the next request is being sent on it.
     pub(crate) fn new(address: SocketAddr) -> Self {
         Self::with_idle_connections(address, 0)
     }
@@ -57,7 +57,7 @@ impl TestClient {
         self.try_send(method, path, headers, body).expect("the server answers")
     }
 
-    pub(crate) fn try_send(&self, method: &str, path: &str, headers: Headers<'_>, body: &[u8]) -> Sent {
+    pub(crate) fn try_send(&self, method: &str, path: &str, headers: Headers<'_>, body: &[u8]) -> HttpResult {
         let mut request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
         let forwarded = self.forwarded_for.map(|address| ("x-forwarded-for", address));
         for (name, value) in headers.iter().copied().chain(forwarded) {
@@ -73,7 +73,7 @@ impl TestClient {
         self.try_json(method, path, body).expect("the server answers")
     }
 
-    pub(crate) fn try_json(&self, method: &str, path: &str, body: &impl Serialize) -> Sent {
+    pub(crate) fn try_json(&self, method: &str, path: &str, body: &impl Serialize) -> HttpResult {
         self.try_send(method, path, &[("content-type", "application/json")], &serde_json::to_vec(body).unwrap())
     }
 

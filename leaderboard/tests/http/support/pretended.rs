@@ -110,12 +110,9 @@ impl PlainTraining {
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         let share = |part: &TestReport| part.samples as f64 / f64::from(standard.test_samples);
-        TestReport {
-            loss: parts.iter().map(|part| share(part) * part.loss).sum(),
-            correct: parts.iter().map(|part| part.correct).sum(),
-            samples: standard.test_samples.into(),
-            seconds: None,
-        }
+        let loss = parts.iter().map(|part| share(part) * part.loss).sum();
+        let correct = parts.iter().map(|part| part.correct).sum();
+        TestReport { loss, correct, samples: standard.test_samples.into(), seconds: None }
     }
 }
 
@@ -196,16 +193,16 @@ pub(crate) fn data_folder() -> PathBuf {
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from)
 }
 
-struct RealData;
+struct SuiteFiles;
 
 #[async_trait(?Send)]
-impl DataSource for RealData {
+impl DataSource for SuiteFiles {
     async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
         Ok(real_data(&definition.name))
     }
 }
 
-impl Observer<Event> for RealData {
+impl Observer<Event> for SuiteFiles {
     fn event(&mut self, _event: &Event) {}
 }
 
@@ -253,18 +250,13 @@ pub(crate) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (V
     let facts = BackendFacts { repeats_itself: true, ..BackendFacts::new("wgsl", adapter, Precision::F32) };
     let backend = Pretended { clock: Rc::clone(&clock), facts, tricks, begun: RefCell::default() };
     let suite = &engine::SUITES[0];
-    let request = RunRequest {
-        spec: model.requested,
-        suite,
-        workloads: suite.workloads.iter().map(|name| engine::workload(name).unwrap()).collect(),
-        registration: None,
-        provenance: model.provenance,
-        claimed_name: None,
-    };
+    let workloads = suite.workloads.iter().map(|name| engine::workload(name).unwrap()).collect();
+    let (spec, provenance) = (model.requested, model.provenance);
+    let request = RunRequest { spec, suite, workloads, registration: None, provenance, claimed_name: None };
     let mut witness = LiveWitness { server, run, tricks, clock: &clock, before: 0.0, at: 0.0, messages: Vec::new() };
     let mut edges = Edges {
-        data: &mut RealData,
-        observer: &mut RealData,
+        data: &mut SuiteFiles,
+        observer: &mut SuiteFiles,
         clock: clock.as_ref(),
         meter: &mut NoMeter,
         witness: Some(&mut witness),

@@ -99,7 +99,6 @@ pub(crate) fn failed(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-#[track_caller]
 pub(crate) fn assert_says(said: &str, parts: &[&str]) {
     parts.iter().for_each(|part| assert!(said.contains(part), "{part}: {said}"));
 }

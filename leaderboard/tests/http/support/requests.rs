@@ -89,15 +89,9 @@ pub(crate) fn lap(segment: u32, state_sha256: &str) -> RunCall {
 
 /// Commits to a segment of these steps with the losses of [`losses`].
 pub(crate) fn segment(number: u32, steps: [u64; 2], state_sha256: &str, ends_lap: bool) -> CommitSegment {
-    CommitSegment {
-        nonce: NO_NONCE,
-        workload: SMALL.to_owned(),
-        segment: number,
-        step: steps[1],
-        state_sha256: state_sha256.to_owned(),
-        losses_sha256: losses_sha256(&losses(steps)),
-        ends_lap,
-    }
+    let (nonce, workload, state_sha256) = (NO_NONCE, SMALL.to_owned(), state_sha256.to_owned());
+    let losses_sha256 = losses_sha256(&losses(steps));
+    CommitSegment { nonce, workload, segment: number, step: steps[1], state_sha256, losses_sha256, ends_lap }
 }
 
 pub(crate) fn losses(steps: [u64; 2]) -> Vec<f32> {
