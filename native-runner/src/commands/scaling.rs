@@ -279,14 +279,9 @@ fn network(runs: &[TimedRun<'_>], name: &str, link: &Transport) -> Option<Scaled
     let devices = std::iter::successors(Some(1_u32), |devices| devices.checked_mul(2));
     let devices = devices.take_while(|devices| *devices <= MAX_DEVICES);
     let scaled = devices.flat_map(|devices| AllReduce::ALL.map(|by| scaled(&model, devices, smallest.batch, by)));
-    Some(ScaledNetwork {
-        workload: name.to_owned(),
-        batch: smallest.batch,
-        compute: model.compute,
-        batch_sizes,
-        exchanged: model.exchanged,
-        scaled: scaled.collect(),
-    })
+    let (workload, batch, scaled) = (name.to_owned(), smallest.batch, scaled.collect());
+    let ScalingModel { compute, exchanged, .. } = model;
+    Some(ScaledNetwork { workload, batch, compute, batch_sizes, exchanged, scaled })
 }
 
 fn scaled(model: &ScalingModel, devices: u32, batch: u32, all_reduce: AllReduce) -> Scaled {

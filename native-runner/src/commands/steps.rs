@@ -51,14 +51,9 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<()> {
     // A software adapter shares the machine's memory.
     let is_software = entrants.iter().any(|entrant| entrant.backend.adapter().software);
     let free_bytes = if is_software { free_memory_bytes() } else { None };
-    let request = Request {
-        workloads,
-        batch_sizes,
-        budget_seconds: arguments.seconds_per_workload,
-        budget_bytes: arguments.budget_mib.map(|mebibytes| u64::from(mebibytes) << 20).or(free_bytes),
-        checked: !arguments.unchecked,
-        seed: arguments.seed,
-    };
+    let budget_bytes = arguments.budget_mib.map(|mebibytes| u64::from(mebibytes) << 20).or(free_bytes);
+    let (budget_seconds, checked, seed) = (arguments.seconds_per_workload, !arguments.unchecked, arguments.seed);
+    let request = Request { workloads, batch_sizes, budget_seconds, budget_bytes, checked, seed };
     let gauge = entrants.iter().any(|entrant| entrant.on_gauged_device).then(|| {
         progress.prepare("measuring the peak of arithmetic");
         let (choice, clock) = (adapter_choice(&arguments.adapter.adapter), Rc::<MonotonicClock>::clone(&clock));

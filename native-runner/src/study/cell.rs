@@ -111,13 +111,8 @@ pub(crate) struct RunSettings {
 
 impl RunSettings {
     pub(crate) fn new(workload: String, file: Option<WorkloadFile>) -> Self {
-        let spec = RunSpec {
-            suite: SUITES[0].name.to_owned(),
-            workloads: vec![workload],
-            adapter: ANY.to_owned(),
-            seed_source: SeedSource::Chosen,
-            ..RunSpec::default()
-        };
+        let (suite, workloads, adapter) = (SUITES[0].name.to_owned(), vec![workload], ANY.to_owned());
+        let spec = RunSpec { suite, workloads, adapter, seed_source: SeedSource::Chosen, ..RunSpec::default() };
         Self { spec, file }
     }
 

@@ -218,12 +218,9 @@ fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell])
             ))
         })?;
         let address = &submission.leaderboard.address;
-        finished.uploads.push(Uploaded {
-            leaderboard: leaderboard.clone(),
-            permalink: address.join(&accepted.permalink),
-            deletion_link: address.join(&accepted.deletion_link),
-            run_id: accepted.run_id,
-        });
+        let [permalink, deletion_link] = [accepted.permalink, accepted.deletion_link].map(|path| address.join(&path));
+        let (leaderboard, run_id) = (leaderboard.clone(), accepted.run_id);
+        finished.uploads.push(Uploaded { leaderboard, run_id, permalink, deletion_link });
         folder.keep(finished)?;
         screen.prose("  uploaded ", &format!("{number} of {count}: {}", finished.settings.text()), 4)?;
     }
