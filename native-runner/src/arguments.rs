@@ -245,15 +245,10 @@ pub(crate) struct PlaceArgs {
 
 impl PlaceArgs {
     pub(crate) fn opening(&self, precision: Precision, adapter: &AdapterChoice) -> Opening {
-        Opening {
-            threads: self.threads,
-            remote: self.remote.clone(),
-            without: self.without.clone(),
-            overlap: self.overlap,
-            processor: machine::name(),
-            keeper: KeptFile::of_the_user(self.retune),
-            ..Opening::new(precision, adapter)
-        }
+        let (remote, without) = (self.remote.clone(), self.without.clone());
+        let (threads, overlap, processor) = (self.threads, self.overlap, machine::name());
+        let keeper = KeptFile::of_the_user(self.retune);
+        Opening { threads, remote, without, overlap, processor, keeper, ..Opening::new(precision, adapter) }
     }
 }
 

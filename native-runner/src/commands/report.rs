@@ -71,10 +71,7 @@ pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input> {
         let found = records::read(path)?;
         input.kernels.extend(found.kernels.into_iter().map(|(_, record)| record));
         input.others.extend(found.others);
-        let entry = |KeptRecord { place, record, .. }| {
-            let record = Some(record);
-            ReportEntry { place, record, ..ReportEntry::default() }
-        };
+        let entry = |of: KeptRecord| ReportEntry { place: of.place, record: Some(of.record), ..ReportEntry::default() };
         input.entries.extend(found.records.into_iter().map(entry));
     }
     if input.entries.is_empty() && input.kernels.is_empty() {

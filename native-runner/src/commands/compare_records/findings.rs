@@ -74,14 +74,10 @@ fn sections(of: &ComparedSides<'_>) -> Vec<ReportSection> {
         let values: Vec<&str> = difference.values.iter().map(|value| value.as_deref().unwrap_or(NONE)).collect();
         (Plain, format!("{}: {}", difference.what.replace('_', " "), values.join(" → ")))
     });
+    let title = format!("{} against {}", of.candidate.name, of.baseline.name);
+    let table = (!shown.is_empty()).then(|| verdicts(&shown));
     let mut sections = vec![
-        ReportSection {
-            title: format!("{} against {}", of.candidate.name, of.baseline.name),
-            conditions: conditions(of),
-            table: (!shown.is_empty()).then(|| verdicts(&shown)),
-            notes,
-            is_detail: false,
-        },
+        ReportSection { title, conditions: conditions(of), table, notes, is_detail: false },
         ReportSection {
             title: "Other metrics".to_owned(),
             conditions: "candidate over baseline: below 1 is less time or memory; accuracy in points".to_owned(),

@@ -165,14 +165,12 @@ struct CellSummary<'a> {
 fn document(plan: &StudyPlan, folder: &Path, cells: &[&StudyCell], done: &[FinishedCell]) -> Result<String> {
     let summarize = |cell| {
         let finished = find_finished(done, cell);
-        CellSummary {
-            cell,
-            ending: finished.map(|finished| finished.ending),
-            reason: finished.and_then(|finished| finished.reason.as_deref()),
-            seconds: finished.map(|finished| finished.seconds),
-            summary: finished.and_then(FinishedCell::workload).map(|workload| &workload.summary),
-            kernels: finished.and_then(FinishedCell::kernels).map(|record| KernelSummary::of(&record.report.entries)),
-        }
+        let (ending, seconds) = (finished.map(|of| of.ending), finished.map(|of| of.seconds));
+        let reason = finished.and_then(|finished| finished.reason.as_deref());
+        let summary = finished.and_then(FinishedCell::workload).map(|workload| &workload.summary);
+        let kernels = finished.and_then(FinishedCell::kernels);
+        let kernels = kernels.map(|record| KernelSummary::of(&record.report.entries));
+        CellSummary { cell, ending, reason, seconds, summary, kernels }
     };
     let cells: Vec<CellSummary<'_>> = cells.iter().copied().map(summarize).collect();
     let StudyPlan { name, scale, .. } = plan;
