@@ -164,9 +164,7 @@ impl Observer<Event> for RunProgress {
             }
             Event::WorkloadFinished { record } => {
                 let text = match &record.outcome {
-                    Outcome::Completed => {
-                        return self.progress.say(&ended(NoteMark::Good, &headline(&record.summary)));
-                    }
+                    Outcome::Completed => return self.progress.say(&ended(NoteMark::Good, &headline(&record.summary))),
                     Outcome::Diverged { step } => format!("diverged at step {step}"),
                     Outcome::Incorrect => "disagrees with the reference, so it was not timed".to_owned(),
                     Outcome::Cancelled => "cancelled".to_owned(),
@@ -255,7 +253,7 @@ impl Observer<measure::Event> for ListProgress {
             }
             measure::Event::Again { what } => self.begin(what),
             measure::Event::Phase { who, phase } => {
-                self.progress.bar.set_message(format!("· {who}: {}", phase.title()));
+                self.progress.bar.set_message(format!("· {who}: {}", phase.title()))
             }
             // Rates of kernels are shown in the table, with their meaning.
             measure::Event::Window { window, .. } if window.samples.is_none() => {}

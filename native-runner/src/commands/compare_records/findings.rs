@@ -147,9 +147,7 @@ fn verdicts(lines: &[(&Line, &String)]) -> TextTable {
         ("baseline\nsamples/s", &|(line, _)| Some(rate(line.throughput?.baseline))),
         ("candidate\nsamples/s", &|(line, _)| Some(rate(line.throughput?.candidate))),
         ("ratio\n", &|(line, _)| Some(format!("{:.3}", line.throughput?.ratio.value))),
-        ("95 %\ninterval", &|(line, _)| {
-            line.throughput?.ratio.interval.map(|of| format!("{:.3}–{:.3}", of.low, of.high))
-        }),
+        ("95 %\ninterval", &|(of, _)| of.throughput?.ratio.interval.map(|of| format!("{:.3}–{:.3}", of.low, of.high))),
         ("runs\n", &|(line, _)| runs(line).map(|[before, after]| format!("{before}, {after}"))),
         ("verdict\n", &|(line, _)| Some(line.verdict.words().to_owned())),
     ]);
