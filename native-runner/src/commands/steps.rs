@@ -67,15 +67,14 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<()> {
 
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance };
     let (requested_adapter, unavailable) = (arguments.adapter.adapter.as_str(), unavailable.as_slice());
-    let document =
-        StepsDocument { report: &report, noise: arguments.noise, requested_adapter, unavailable, provenance };
+    let output = StepsDocument { report: &report, noise: arguments.noise, requested_adapter, unavailable, provenance };
     let target = arguments.json.then_some(JsonTarget::StandardOutput);
     let shown = match (arguments.json, arguments.noise) {
         (true, _) => Ok(()),
         (false, false) => show(&report),
         (false, true) => show(&report).and_then(|()| SCREEN.caution("the samples were noise (--noise)")),
     };
-    deliver(shown, target.as_ref(), &to_json(&document)?)?;
+    deliver(shown, target.as_ref(), &to_json(&output)?)?;
     conclude(&report, arguments.json).map_err(|failure| data.advised(failure))
 }
 
