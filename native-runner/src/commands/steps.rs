@@ -301,13 +301,8 @@ mod tests {
 
     #[test]
     fn cliff_that_turns_do_not_confirm_is_reported_so() {
-        let cliff = |rise_in_turns| Cliff {
-            backend: "wgsl",
-            from_batch_size: 128,
-            to_batch_size: 256,
-            rise: 0.5,
-            rise_in_turns,
-        };
+        let (backend, from_batch_size, to_batch_size, rise) = ("wgsl", 128, 256, 0.5);
+        let cliff = |rise_in_turns| Cliff { backend, from_batch_size, to_batch_size, rise, rise_in_turns };
         assert!(about(&cliff(None)).contains("takes 50.0 % longer in batches of 256"));
         assert!(about(&cliff(Some(0.2))).contains("takes 20.0 % longer"));
         assert!(about(&cliff(Some(-0.02))).contains("in turns it takes -2.0 %"));
