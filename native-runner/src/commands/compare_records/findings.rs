@@ -76,22 +76,16 @@ fn sections(of: &ComparedSides<'_>) -> Vec<ReportSection> {
     });
     let title = format!("{} against {}", of.candidate.name, of.baseline.name);
     let table = (!shown.is_empty()).then(|| verdicts(&shown));
+    let detail = |title: &str, conditions: &str, table, notes| {
+        let (title, conditions) = (title.to_owned(), conditions.to_owned());
+        ReportSection { title, conditions, table, notes, is_detail: true }
+    };
+    let meaning = "candidate over baseline: below 1 is less time or memory; accuracy in points";
+    let others = (!compared.is_empty()).then(|| others(&compared));
     let mut sections = vec![
         ReportSection { title, conditions: conditions(of), table, notes, is_detail: false },
-        ReportSection {
-            title: "Other metrics".to_owned(),
-            conditions: "candidate over baseline: below 1 is less time or memory; accuracy in points".to_owned(),
-            table: (!compared.is_empty()).then(|| others(&compared)),
-            notes: Vec::new(),
-            is_detail: true,
-        },
-        ReportSection {
-            title: "Differences in the environment".to_owned(),
-            conditions: "baseline → candidate".to_owned(),
-            table: None,
-            notes: surroundings.collect(),
-            is_detail: true,
-        },
+        detail("Other metrics", meaning, others, Vec::new()),
+        detail("Differences in the environment", "baseline → candidate", None, surroundings.collect()),
     ];
     sections.retain(|section| !section.is_detail || section.table.is_some() || !section.notes.is_empty());
     sections
