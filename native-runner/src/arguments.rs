@@ -139,24 +139,15 @@ impl BenchmarkArgs {
     /// Returns the requested run on the backend named `backend`; the seed is set later.
     pub(crate) fn spec(&self, backend: &str) -> RunSpec {
         let Self { device, training, .. } = self;
-        RunSpec {
-            suite: training.suite.clone(),
-            workloads: training.workloads.iter().map(|name| name.trim().to_owned()).collect(),
-            backend: backend.to_owned(),
-            adapter: device.adapter.clone(),
-            precision: device.precision,
-            length: training.length(),
-            batch_size: training.batch_size,
-            learning_rate: training.learning_rate,
-            target_accuracy: training.target_accuracy,
-            without: device.place.without.clone(),
-            devices: device.devices,
-            overlap: device.place.overlap,
-            threads: device.place.threads,
-            input: device.input,
-            layout: device.layout,
-            ..RunSpec::default()
-        }
+        let DeviceArgs { precision, devices, input, layout, .. } = *device;
+        let PlaceArgs { overlap, threads, .. } = device.place;
+        let (adapter, without) = (device.adapter.clone(), device.place.without.clone());
+        let of_device =
+            RunSpec { adapter, precision, devices, input, layout, without, overlap, threads, ..RunSpec::default() };
+        let TrainingArgs { batch_size, learning_rate, target_accuracy, .. } = *training;
+        let (suite, backend, length) = (training.suite.clone(), backend.to_owned(), training.length());
+        let workloads = training.workloads.iter().map(|name| name.trim().to_owned()).collect();
+        RunSpec { suite, workloads, backend, length, batch_size, learning_rate, target_accuracy, ..of_device }
     }
 
     pub(crate) fn backends(&self) -> Vec<&str> {
@@ -245,15 +236,10 @@ pub(crate) struct PlaceArgs {
 
 impl PlaceArgs {
     pub(crate) fn opening(&self, precision: Precision, adapter: &AdapterChoice) -> Opening {
-        Opening {
-            threads: self.threads,
-            remote: self.remote.clone(),
-            without: self.without.clone(),
-            overlap: self.overlap,
-            processor: machine::name(),
-            keeper: KeptFile::of_the_user(self.retune),
-            ..Opening::new(precision, adapter)
-        }
+        let (remote, without) = (self.remote.clone(), self.without.clone());
+        let (threads, overlap, processor) = (self.threads, self.overlap, machine::name());
+        let keeper = KeptFile::of_the_user(self.retune);
+        Opening { threads, remote, without, overlap, processor, keeper, ..Opening::new(precision, adapter) }
     }
 }
 

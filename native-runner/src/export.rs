@@ -115,28 +115,16 @@ mod tests {
 
     fn report() -> TextReport {
         let column = |name, cells: [&str; 2]| TableColumn::new(name, cells.map(|cell| Some(cell.to_owned())));
-        TextReport {
-            headline: (NoteMark::Bad, "One of two is slower.".to_owned()),
-            sections: vec![
-                ReportSection {
-                    title: "head against base".to_owned(),
-                    conditions: "3 runs each".to_owned(),
-                    table: Some(TextTable {
-                        titles: vec!["a|b".to_owned(), "<script>".to_owned()],
-                        columns: vec![column("ratio", ["0.9", "1.0"]), column("time\ns", ["1", "–"])],
-                    }),
-                    notes: vec![(NoteMark::Open, "a_b *may* be slower".to_owned())],
-                    is_detail: false,
-                },
-                ReportSection {
-                    title: "More".to_owned(),
-                    notes: vec![(NoteMark::Plain, "driver: 1 → 2".to_owned())],
-                    is_detail: true,
-                    ..ReportSection::default()
-                },
-            ],
-            sheet: Sheet::default(),
-        }
+        let titles = vec!["a|b".to_owned(), "<script>".to_owned()];
+        let columns = vec![column("ratio", ["0.9", "1.0"]), column("time\ns", ["1", "–"])];
+        let table = Some(TextTable { titles, columns });
+        let (title, conditions) = ("head against base".to_owned(), "3 runs each".to_owned());
+        let notes = vec![(NoteMark::Open, "a_b *may* be slower".to_owned())];
+        let compared = ReportSection { title, conditions, table, notes, is_detail: false };
+        let (title, notes) = ("More".to_owned(), vec![(NoteMark::Plain, "driver: 1 → 2".to_owned())]);
+        let more = ReportSection { title, notes, is_detail: true, ..ReportSection::default() };
+        let headline = (NoteMark::Bad, "One of two is slower.".to_owned());
+        TextReport { headline, sections: vec![compared, more], sheet: Sheet::default() }
     }
 
     fn text(name: &str) -> String {

@@ -24,9 +24,7 @@ pub(crate) fn unmeasured<F, D: fmt::Display>(outcome: &MeasurementOutcome<F, D>)
         }
         MeasurementOutcome::Skipped { reason } => format!("skipped: {reason}"),
         MeasurementOutcome::Failed { message } => format!("failed: {message}"),
-        MeasurementOutcome::Wrong(difference) => {
-            format!("{difference}, so it was not timed; a newer GPU driver may help")
-        }
+        MeasurementOutcome::Wrong(how) => format!("{how}, so it was not timed; a newer GPU driver may help"),
         MeasurementOutcome::Cancelled => "cancelled before its first window".to_owned(),
     };
     Some((reason, String::new()))

@@ -136,11 +136,9 @@ impl Observer<Event> for RunProgress {
             }
             Event::PhaseStarted { phase, .. } => self.progress.begin(phase.title()),
             Event::Progress { run_fraction, epochs, loss, training_accuracy, samples_per_second, .. } => {
-                let text = format!(
-                    "epoch {epochs:.2} · {} · loss {loss:.4} · training accuracy {}",
-                    figure("samples_per_second", *samples_per_second),
-                    figure("accuracy", *training_accuracy)
-                );
+                let rate = figure("samples_per_second", *samples_per_second);
+                let accuracy = figure("accuracy", *training_accuracy);
+                let text = format!("epoch {epochs:.2} · {rate} · loss {loss:.4} · training accuracy {accuracy}");
                 let (index, count) = self.part.as_ref().map_or((0, 1), |(index, count, _)| (*index, *count));
                 let run_fraction = (index as f64 + run_fraction.clamp(0.0, 1.0)) / count as f64;
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the bar")]
@@ -151,12 +149,10 @@ impl Observer<Event> for RunProgress {
             }
             Event::Evaluated { evaluation, .. } => {
                 let epochs = evaluation.step as f64 / f64::from(self.steps_per_epoch.max(1));
-                let text = format!(
-                    "epoch {epochs:.2} · test accuracy {} · loss {:.4} · {} of training",
-                    figure("accuracy", evaluation.accuracy),
-                    evaluation.loss,
-                    figure("training_seconds", evaluation.training_seconds)
-                );
+                let (accuracy, loss) = (figure("accuracy", evaluation.accuracy), evaluation.loss);
+                let time = figure("training_seconds", evaluation.training_seconds);
+                let text =
+                    format!("epoch {epochs:.2} · test accuracy {accuracy} · loss {loss:.4} · {time} of training");
                 self.progress.say(&Screen::Error.wrapped("  ", &text, 2));
             }
             Event::WorkloadFailed { message, .. } => {
@@ -164,9 +160,7 @@ impl Observer<Event> for RunProgress {
             }
             Event::WorkloadFinished { record } => {
                 let text = match &record.outcome {
-                    Outcome::Completed => {
-                        return self.progress.say(&ended(NoteMark::Good, &headline(&record.summary)));
-                    }
+                    Outcome::Completed => return self.progress.say(&ended(NoteMark::Good, &headline(&record.summary))),
                     Outcome::Diverged { step } => format!("diverged at step {step}"),
                     Outcome::Incorrect => "disagrees with the reference, so it was not timed".to_owned(),
                     Outcome::Cancelled => "cancelled".to_owned(),
@@ -255,7 +249,7 @@ impl Observer<measure::Event> for ListProgress {
             }
             measure::Event::Again { what } => self.begin(what),
             measure::Event::Phase { who, phase } => {
-                self.progress.bar.set_message(format!("· {who}: {}", phase.title()));
+                self.progress.bar.set_message(format!("· {who}: {}", phase.title()))
             }
             // Rates of kernels are shown in the table, with their meaning.
             measure::Event::Window { window, .. } if window.samples.is_none() => {}

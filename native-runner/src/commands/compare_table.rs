@@ -16,13 +16,9 @@ pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) ->
         Agreement::Disagree { .. } => NoteMark::Bad,
         Agreement::Unclear { .. } | Agreement::NotCompared { .. } => NoteMark::Open,
     };
-    let section = ReportSection {
-        title: workload.clone(),
-        conditions: conditions.to_owned(),
-        table: Some(table(rows)),
-        notes: rows.iter().filter_map(reason).chain([(mark, format!("{agreement}."))]).collect(),
-        is_detail: false,
-    };
+    let notes = rows.iter().filter_map(reason).chain([(mark, format!("{agreement}."))]).collect();
+    let (title, conditions) = (workload.clone(), conditions.to_owned());
+    let section = ReportSection { title, conditions, table: Some(table(rows)), notes, is_detail: false };
     screen.line(&format!("\n{}", section.on_terminal(screen)))
 }
 

@@ -110,11 +110,9 @@ fn markdown_text(runs: &[LocalRun<'_>]) -> Result<String> {
         ("test accuracy", &|(_, workload)| Some(shown("accuracy", workload))),
         ("time to the target", &|(_, workload)| Some(shown("seconds_to_target", workload))),
     ]);
-    let report = TextReport {
-        headline: (NoteMark::Plain, format!("{} workloads of {} runs", rows.len(), runs.len())),
-        sections: vec![ReportSection { title: "Figures".to_owned(), table: Some(table), ..ReportSection::default() }],
-        sheet: Sheet::default(),
-    };
+    let headline = (NoteMark::Plain, format!("{} workloads of {} runs", rows.len(), runs.len()));
+    let figures = ReportSection { title: "Figures".to_owned(), table: Some(table), ..ReportSection::default() };
+    let report = TextReport { headline, sections: vec![figures], sheet: Sheet::default() };
     Format::Markdown.text(&report, Screen::Output).map(|text| text + "\n")
 }
 

@@ -23,12 +23,10 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<()> {
     }
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let is_asked = |suite: &KernelSuite| arguments.suites.is_empty() || arguments.suites.contains(suite);
-    let request = Request {
-        // Without suites, the adapter is opened and nothing is measured.
-        suites: KernelSuite::ALL.into_iter().filter(|suite| !arguments.cell.opens_only && is_asked(suite)).collect(),
-        budget_seconds: arguments.budget_seconds,
-        budget_bytes: u64::from(arguments.budget_mib) << 20,
-    };
+    // Without suites, the adapter is opened and nothing is measured.
+    let suites = KernelSuite::ALL.into_iter().filter(|suite| !arguments.cell.opens_only && is_asked(suite)).collect();
+    let (budget_seconds, budget_bytes) = (arguments.budget_seconds, u64::from(arguments.budget_mib) << 20);
+    let request = Request { suites, budget_seconds, budget_bytes };
     let clock = Rc::new(MonotonicClock::start());
     let mut progress = ListProgress::new(Interrupt::default());
     let provenance = provenance();
@@ -42,7 +40,6 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<()> {
     }
 
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance };
-    let Request { budget_seconds, budget_bytes, .. } = request;
     let requested_adapter = arguments.adapter.adapter.clone();
     let record = KernelRecord { report, requested_adapter, budget_seconds, budget_bytes, provenance };
     let target = arguments.json.as_ref();

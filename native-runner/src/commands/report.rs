@@ -11,6 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::json_output::{JsonTarget, cannot_write, holds_something};
 use crate::records::{self, KeptRecord};
 use crate::screen::Screen;
+use crate::study::definition::StudyDefinition;
 use crate::study::folder::{CellRecord, Folder, StudyPlan};
 
 const DEFAULT_NAME: &str = "report.html";
@@ -70,10 +71,7 @@ pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input> {
         let found = records::read(path)?;
         input.kernels.extend(found.kernels.into_iter().map(|(_, record)| record));
         input.others.extend(found.others);
-        let entry = |KeptRecord { place, record, .. }| {
-            let record = Some(record);
-            ReportEntry { place, record, ..ReportEntry::default() }
-        };
+        let entry = |of: KeptRecord| ReportEntry { place: of.place, record: Some(of.record), ..ReportEntry::default() };
         input.entries.extend(found.records.into_iter().map(entry));
     }
     if input.entries.is_empty() && input.kernels.is_empty() {
@@ -94,17 +92,11 @@ pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input> {
 fn study(path: &Path, plan: StudyPlan, input: &mut Input) -> Result<()> {
     let mut finished = Folder::read(path, &plan)?;
     finished.sort_by_key(|of| plan.cells.iter().find(|cell| cell.id == of.id).map(|cell| cell.place));
-    input.studies.push(Study {
-        measures_kernels: plan.is_of_kernels(),
-        planned_cells: plan.cells.len(),
-        finished_cells: finished.len(),
-        name: plan.name,
-        title: plan.definition.title,
-        description: plan.definition.description,
-        repeats: plan.definition.repeats,
-        differs: plan.definition.differs,
-        scale: plan.scale,
-    });
+    let (measures_kernels, planned_cells, finished_cells) = (plan.is_of_kernels(), plan.cells.len(), finished.len());
+    let of_cells = Study { measures_kernels, planned_cells, finished_cells, ..Study::default() };
+    let StudyPlan { name, scale, definition, .. } = plan;
+    let StudyDefinition { title, description, repeats, differs, .. } = definition;
+    input.studies.push(Study { name, title, description, repeats, differs, scale, ..of_cells });
     for finished in finished {
         let asked = Some(finished.settings.text());
         let record = match finished.record {

@@ -271,22 +271,14 @@ fn network(runs: &[TimedRun<'_>], name: &str, link: &Transport) -> Option<Scaled
     let batch_sizes = of_one().map(|run| run.batch).collect::<BTreeSet<_>>().len();
     let gradients = 4.0 * smallest.workload.settings.parameters as f64;
     let observed = own().find_map(|run| run.observed).map(|observed| observed.exchanged);
-    let model = ScalingModel {
-        compute: Compute::of(&alone(runs, name))?,
-        exchanged: observed.unwrap_or(Exchanged { exchanges: 1.0, bytes: gradients }),
-        transport: *link,
-    };
+    let exchanged = observed.unwrap_or(Exchanged { exchanges: 1.0, bytes: gradients });
+    let compute = Compute::of(&alone(runs, name))?;
+    let model = ScalingModel { compute, exchanged, transport: *link };
     let devices = std::iter::successors(Some(1_u32), |devices| devices.checked_mul(2));
     let devices = devices.take_while(|devices| *devices <= MAX_DEVICES);
     let scaled = devices.flat_map(|devices| AllReduce::ALL.map(|by| scaled(&model, devices, smallest.batch, by)));
-    Some(ScaledNetwork {
-        workload: name.to_owned(),
-        batch: smallest.batch,
-        compute: model.compute,
-        batch_sizes,
-        exchanged: model.exchanged,
-        scaled: scaled.collect(),
-    })
+    let (workload, batch, scaled) = (name.to_owned(), smallest.batch, scaled.collect());
+    Some(ScaledNetwork { workload, batch, compute, batch_sizes, exchanged, scaled })
 }
 
 fn scaled(model: &ScalingModel, devices: u32, batch: u32, all_reduce: AllReduce) -> Scaled {
@@ -296,12 +288,9 @@ fn scaled(model: &ScalingModel, devices: u32, batch: u32, all_reduce: AllReduce)
         speed_up: samples * alone / step.seconds(),
         overlapped_speed_up: samples * alone / step.overlapped_seconds(),
     };
-    Scaled {
-        devices,
-        all_reduce,
-        strong: (devices <= batch).then(|| of_step(model.step(devices, batch, all_reduce), 1.0)),
-        weak: of_step(model.step(devices, devices * batch, all_reduce), f64::from(devices)),
-    }
+    let strong = (devices <= batch).then(|| of_step(model.step(devices, batch, all_reduce), 1.0));
+    let weak = of_step(model.step(devices, devices * batch, all_reduce), f64::from(devices));
+    Scaled { devices, all_reduce, strong, weak }
 }
 
 fn show(document: &ScalingDocument, is_typed: bool, screen: Screen) -> Result<()> {
@@ -352,14 +341,12 @@ fn about(network: &ScaledNetwork) -> String {
         1 => " (one batch size, so the fixed part is unknown)",
         sizes => &format!(" ({sizes} batch sizes)"),
     };
+    let [start, each] = [compute.fixed_seconds, compute.seconds_per_sample].map(milliseconds);
+    let (megabytes, messages) = (exchanged.bytes / 1e6, exchanged.exchanges);
+    let plural = if messages > 1.0 { "s" } else { "" };
     format!(
-        "A step of n samples takes {} + n · {}{fixed}, and exchanges {:.2} MB in {:.0} message{}. Speed-ups are ratios \
-         of throughput to one device; brackets show the maximum with overlapping.",
-        milliseconds(compute.fixed_seconds),
-        milliseconds(compute.seconds_per_sample),
-        exchanged.bytes / 1e6,
-        exchanged.exchanges,
-        if exchanged.exchanges > 1.0 { "s" } else { "" },
+        "A step of n samples takes {start} + n · {each}{fixed}, and exchanges {megabytes:.2} MB in {messages:.0} \
+         message{plural}. Speed-ups are ratios of throughput to one device; brackets show the maximum with overlapping."
     )
 }
 
@@ -386,10 +373,8 @@ fn table_of_scaled(network: &ScaledNetwork) -> TextTable {
             TableColumn::new(&format!("same samples each,\n{}", by.name()), weak),
         ]
     });
-    TextTable {
-        titles: of(AllReduce::Ring).map(|scaled| counted(scaled.devices, "device")).collect(),
-        columns: columns.collect(),
-    }
+    let titles = of(AllReduce::Ring).map(|scaled| counted(scaled.devices, "device")).collect();
+    TextTable { titles, columns: columns.collect() }
 }
 
 fn table_of_published(rows: &[PublishedScaling]) -> TextTable {

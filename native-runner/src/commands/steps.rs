@@ -51,14 +51,9 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<()> {
     // A software adapter shares the machine's memory.
     let is_software = entrants.iter().any(|entrant| entrant.backend.adapter().software);
     let free_bytes = if is_software { free_memory_bytes() } else { None };
-    let request = Request {
-        workloads,
-        batch_sizes,
-        budget_seconds: arguments.seconds_per_workload,
-        budget_bytes: arguments.budget_mib.map(|mebibytes| u64::from(mebibytes) << 20).or(free_bytes),
-        checked: !arguments.unchecked,
-        seed: arguments.seed,
-    };
+    let budget_bytes = arguments.budget_mib.map(|mebibytes| u64::from(mebibytes) << 20).or(free_bytes);
+    let (budget_seconds, checked, seed) = (arguments.seconds_per_workload, !arguments.unchecked, arguments.seed);
+    let request = Request { workloads, batch_sizes, budget_seconds, budget_bytes, checked, seed };
     let gauge = entrants.iter().any(|entrant| entrant.on_gauged_device).then(|| {
         progress.prepare("measuring the peak of arithmetic");
         let (choice, clock) = (adapter_choice(&arguments.adapter.adapter), Rc::<MonotonicClock>::clone(&clock));
@@ -72,15 +67,14 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<()> {
 
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance };
     let (requested_adapter, unavailable) = (arguments.adapter.adapter.as_str(), unavailable.as_slice());
-    let document =
-        StepsDocument { report: &report, noise: arguments.noise, requested_adapter, unavailable, provenance };
+    let output = StepsDocument { report: &report, noise: arguments.noise, requested_adapter, unavailable, provenance };
     let target = arguments.json.then_some(JsonTarget::StandardOutput);
     let shown = match (arguments.json, arguments.noise) {
         (true, _) => Ok(()),
         (false, false) => show(&report),
         (false, true) => show(&report).and_then(|()| SCREEN.caution("the samples were noise (--noise)")),
     };
-    deliver(shown, target.as_ref(), &to_json(&document)?)?;
+    deliver(shown, target.as_ref(), &to_json(&output)?)?;
     conclude(&report, arguments.json).map_err(|failure| data.advised(failure))
 }
 
@@ -307,13 +301,8 @@ mod tests {
 
     #[test]
     fn cliff_that_turns_do_not_confirm_is_reported_so() {
-        let cliff = |rise_in_turns| Cliff {
-            backend: "wgsl",
-            from_batch_size: 128,
-            to_batch_size: 256,
-            rise: 0.5,
-            rise_in_turns,
-        };
+        let (backend, from_batch_size, to_batch_size, rise) = ("wgsl", 128, 256, 0.5);
+        let cliff = |rise_in_turns| Cliff { backend, from_batch_size, to_batch_size, rise, rise_in_turns };
         assert!(about(&cliff(None)).contains("takes 50.0 % longer in batches of 256"));
         assert!(about(&cliff(Some(0.2))).contains("takes 20.0 % longer"));
         assert!(about(&cliff(Some(-0.02))).contains("in turns it takes -2.0 %"));

@@ -15,13 +15,8 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<()> {
     let workloads = arguments.workload.find()?;
     let workload = &workloads[0];
     arguments.json.check()?;
-    let request = TraceRequest {
-        seed: arguments.seed,
-        batch_size: arguments.batch_size,
-        steps: arguments.steps,
-        dropout: arguments.dropout,
-        test_samples: arguments.test_samples,
-    };
+    let TraceArgs { seed, batch_size, steps, dropout, test_samples, .. } = *arguments;
+    let request = TraceRequest { seed, batch_size, steps, dropout, test_samples };
     let definition = data_set(workload.data_set).expect("the engine's tests hold every workload to a known data set");
     let clock = Rc::new(MonotonicClock::start());
     let device = &arguments.device;

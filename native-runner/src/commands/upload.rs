@@ -19,11 +19,10 @@ use crate::screen::Screen;
 pub(crate) fn upload(arguments: &UploadArgs) -> Result<()> {
     let mut record = read_one(&arguments.file)?;
     if let Some(own) = record.workloads.iter().find(|workload| workload.network.is_some()) {
-        let text = format!(
-            "leaderboards accept only built-in networks, and {} is from a file: its run cannot be proven",
-            own.workload
-        );
-        return Err(Failure::Usage(text));
+        let name = &own.workload;
+        return Err(Failure::Usage(format!(
+            "leaderboards accept only built-in networks, and {name} is from a file: its run cannot be proven"
+        )));
     }
     Uploader::check(record.devices(), record.input_mode())?;
     if arguments.unverified {

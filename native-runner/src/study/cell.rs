@@ -111,13 +111,8 @@ pub(crate) struct RunSettings {
 
 impl RunSettings {
     pub(crate) fn new(workload: String, file: Option<WorkloadFile>) -> Self {
-        let spec = RunSpec {
-            suite: SUITES[0].name.to_owned(),
-            workloads: vec![workload],
-            adapter: ANY.to_owned(),
-            seed_source: SeedSource::Chosen,
-            ..RunSpec::default()
-        };
+        let (suite, workloads, adapter) = (SUITES[0].name.to_owned(), vec![workload], ANY.to_owned());
+        let spec = RunSpec { suite, workloads, adapter, seed_source: SeedSource::Chosen, ..RunSpec::default() };
         Self { spec, file }
     }
 
@@ -322,15 +317,10 @@ mod tests {
     #[test]
     fn settings_have_words_arguments_and_a_form_in_files() {
         let mut unusual = run_settings("caffe-mnist");
-        unusual.spec = RunSpec {
-            threads: NonZero::new(2),
-            input: Some(InputMode::Stream),
-            layout: Some(Layout::Nchw),
-            batch_size: Some(500),
-            learning_rate: Some(1e-4),
-            length: NonZero::new(20_000).map(Length::Steps),
-            ..unusual.spec
-        };
+        let (threads, input, layout) = (NonZero::new(2), Some(InputMode::Stream), Some(Layout::Nchw));
+        let (batch_size, learning_rate) = (Some(500), Some(1e-4));
+        let length = NonZero::new(20_000).map(Length::Steps);
+        unusual.spec = RunSpec { threads, input, layout, batch_size, learning_rate, length, ..unusual.spec };
         let kernels =
             KernelSettings { adapter: "cpu".to_owned(), budget_seconds: 0.05, ..kernel_settings(KernelSuite::Gemm) };
         let cases = [

@@ -302,12 +302,8 @@ impl KernelMatrix {
     pub(crate) fn cells(&self, scale: f64) -> impl Iterator<Item = StudyCell> {
         let pairs = self.suites.iter().flat_map(|suite| self.adapters.iter().map(move |adapter| (*suite, adapter)));
         pairs.map(move |(suite, adapter)| {
-            let settings = KernelSettings {
-                suite,
-                adapter: adapter.clone(),
-                budget_seconds: self.budget_seconds.get() * scale,
-                budget_mib: self.budget_mib.get(),
-            };
+            let (adapter, budget_seconds) = (adapter.clone(), self.budget_seconds.get() * scale);
+            let settings = KernelSettings { suite, adapter, budget_seconds, budget_mib: self.budget_mib.get() };
             StudyCell::new(CellSettings::Kernels(settings), Some(Length::Seconds(self.budget_seconds)))
         })
     }

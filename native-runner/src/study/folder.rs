@@ -158,15 +158,8 @@ pub(crate) struct StudyPlan {
 impl StudyPlan {
     pub(crate) fn new(name: &str, definition: StudyDefinition, scale: f64, machine: Host) -> Result<Self, String> {
         let cells = shuffle_cells(cells(&definition, scale, machine)?, definition.order_seed);
-        Ok(Self {
-            schema_version: SCHEMA_VERSION,
-            name: name.to_owned(),
-            definition,
-            scale,
-            cells,
-            provenance: provenance(),
-            processor: machine::name(),
-        })
+        let (name, provenance, processor) = (name.to_owned(), provenance(), machine::name());
+        Ok(Self { schema_version: SCHEMA_VERSION, name, definition, scale, cells, provenance, processor })
     }
 
     pub(crate) fn is_of_kernels(&self) -> bool {

@@ -74,28 +74,18 @@ fn sections(of: &ComparedSides<'_>) -> Vec<ReportSection> {
         let values: Vec<&str> = difference.values.iter().map(|value| value.as_deref().unwrap_or(NONE)).collect();
         (Plain, format!("{}: {}", difference.what.replace('_', " "), values.join(" → ")))
     });
+    let title = format!("{} against {}", of.candidate.name, of.baseline.name);
+    let table = (!shown.is_empty()).then(|| verdicts(&shown));
+    let detail = |title: &str, conditions: &str, table, notes| {
+        let (title, conditions) = (title.to_owned(), conditions.to_owned());
+        ReportSection { title, conditions, table, notes, is_detail: true }
+    };
+    let meaning = "candidate over baseline: below 1 is less time or memory; accuracy in points";
+    let others = (!compared.is_empty()).then(|| others(&compared));
     let mut sections = vec![
-        ReportSection {
-            title: format!("{} against {}", of.candidate.name, of.baseline.name),
-            conditions: conditions(of),
-            table: (!shown.is_empty()).then(|| verdicts(&shown)),
-            notes,
-            is_detail: false,
-        },
-        ReportSection {
-            title: "Other metrics".to_owned(),
-            conditions: "candidate over baseline: below 1 is less time or memory; accuracy in points".to_owned(),
-            table: (!compared.is_empty()).then(|| others(&compared)),
-            notes: Vec::new(),
-            is_detail: true,
-        },
-        ReportSection {
-            title: "Differences in the environment".to_owned(),
-            conditions: "baseline → candidate".to_owned(),
-            table: None,
-            notes: surroundings.collect(),
-            is_detail: true,
-        },
+        ReportSection { title, conditions: conditions(of), table, notes, is_detail: false },
+        detail("Other metrics", meaning, others, Vec::new()),
+        detail("Differences in the environment", "baseline → candidate", None, surroundings.collect()),
     ];
     sections.retain(|section| !section.is_detail || section.table.is_some() || !section.notes.is_empty());
     sections
@@ -151,9 +141,7 @@ fn verdicts(lines: &[(&Line, &String)]) -> TextTable {
         ("baseline\nsamples/s", &|(line, _)| Some(rate(line.throughput?.baseline))),
         ("candidate\nsamples/s", &|(line, _)| Some(rate(line.throughput?.candidate))),
         ("ratio\n", &|(line, _)| Some(format!("{:.3}", line.throughput?.ratio.value))),
-        ("95 %\ninterval", &|(line, _)| {
-            line.throughput?.ratio.interval.map(|of| format!("{:.3}–{:.3}", of.low, of.high))
-        }),
+        ("95 %\ninterval", &|(of, _)| of.throughput?.ratio.interval.map(|of| format!("{:.3}–{:.3}", of.low, of.high))),
         ("runs\n", &|(line, _)| runs(line).map(|[before, after]| format!("{before}, {after}"))),
         ("verdict\n", &|(line, _)| Some(line.verdict.words().to_owned())),
     ]);

@@ -1,8 +1,8 @@
 //! Arguments of a comparison, and the records that they select.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::mem;
 use std::path::{Path, PathBuf};
+use std::{mem, slice};
 
 use clap::Args;
 use results::{RunRecord, regression};
@@ -199,16 +199,14 @@ impl Sides {
 fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>)> {
     let CompareRecordsArgs { baseline, candidates, .. } = arguments;
     match (baseline.as_slice(), candidates.as_slice()) {
-        ([], [first, others @ ..]) if !others.is_empty() => {
-            Ok((std::slice::from_ref(first), others.chunks(1).collect()))
-        }
+        ([], [first, others @ ..]) if !others.is_empty() => Ok((slice::from_ref(first), others.chunks(1).collect())),
         ([], _) => {
             let text = "there is nothing to compare with; name two records, or folders of them, as in `native-runner \
                         compare before.json after.json`, or a --baseline";
             Err(Failure::Usage(text.to_owned()))
         }
         // The second of two records can only be the candidate.
-        ([first, second], []) => Ok((std::slice::from_ref(first), vec![std::slice::from_ref(second)])),
+        ([first, second], []) => Ok((slice::from_ref(first), vec![slice::from_ref(second)])),
         (_, []) => {
             let text = "there is no candidate; --baseline takes every path after it, so name the candidates before it \
                         or after `--`, as in `native-runner compare head/*.json --baseline base/*.json`";

@@ -165,14 +165,12 @@ struct CellSummary<'a> {
 fn document(plan: &StudyPlan, folder: &Path, cells: &[&StudyCell], done: &[FinishedCell]) -> Result<String> {
     let summarize = |cell| {
         let finished = find_finished(done, cell);
-        CellSummary {
-            cell,
-            ending: finished.map(|finished| finished.ending),
-            reason: finished.and_then(|finished| finished.reason.as_deref()),
-            seconds: finished.map(|finished| finished.seconds),
-            summary: finished.and_then(FinishedCell::workload).map(|workload| &workload.summary),
-            kernels: finished.and_then(FinishedCell::kernels).map(|record| KernelSummary::of(&record.report.entries)),
-        }
+        let (ending, seconds) = (finished.map(|of| of.ending), finished.map(|of| of.seconds));
+        let reason = finished.and_then(|finished| finished.reason.as_deref());
+        let summary = finished.and_then(FinishedCell::workload).map(|workload| &workload.summary);
+        let kernels = finished.and_then(FinishedCell::kernels);
+        let kernels = kernels.map(|record| KernelSummary::of(&record.report.entries));
+        CellSummary { cell, ending, reason, seconds, summary, kernels }
     };
     let cells: Vec<CellSummary<'_>> = cells.iter().copied().map(summarize).collect();
     let StudyPlan { name, scale, .. } = plan;
@@ -218,12 +216,9 @@ fn upload(submission: &Uploader, folder: &Folder, finished: &mut [FinishedCell])
             ))
         })?;
         let address = &submission.leaderboard.address;
-        finished.uploads.push(Uploaded {
-            leaderboard: leaderboard.clone(),
-            permalink: address.join(&accepted.permalink),
-            deletion_link: address.join(&accepted.deletion_link),
-            run_id: accepted.run_id,
-        });
+        let [permalink, deletion_link] = [accepted.permalink, accepted.deletion_link].map(|path| address.join(&path));
+        let (leaderboard, run_id) = (leaderboard.clone(), accepted.run_id);
+        finished.uploads.push(Uploaded { leaderboard, run_id, permalink, deletion_link });
         folder.keep(finished)?;
         screen.prose("  uploaded ", &format!("{number} of {count}: {}", finished.settings.text()), 4)?;
     }

@@ -109,9 +109,7 @@ fn table(rows: &[SeedRow<'_>], titles: Vec<String>) -> TextTable {
     let mut table = TableRows { titles, items: &figures }.columns(&[
         ("accuracy\n%", &|of| accuracy(of.as_ref()?)),
         ("epoch\ns", &|of| Some(approximate(!of.as_ref()?.epoch_is_projected, of.as_ref()?.epoch?.seconds))),
-        ("throughput\nsamples/s", &|of| {
-            of.as_ref()?.throughput().map(|(rate, is_counted)| approximate(is_counted, rate))
-        }),
+        ("throughput\nsamples/s", &|of| of.as_ref()?.throughput().map(|(rate, exact)| approximate(exact, rate))),
         ("training\ns", &|of| Some(digits(of.as_ref()?.training?.seconds))),
         ("testing\ns", &|of| Some(digits(of.as_ref()?.testing?.seconds))),
         ("device\nMiB", &|of| device_memory(of.as_ref()?)),
