@@ -52,7 +52,7 @@ fn missing_matrix_units_are_refused() {
     let Some(listed) = software.filter(|listed| listed.adapter.name.contains("llvmpipe")) else {
         return skipped("there is no llvmpipe");
     };
-    if listed.features.matrix_side > 0 {
+    if listed.features["matrix_side"] != 0 {
         return skipped("this llvmpipe lists some");
     }
     let parts: &[&str] = &[&listed.adapter.name, "does not support f16-matrix", "lists none", "use f16"];
@@ -111,14 +111,11 @@ fn divergence_ends_the_run_at_its_step() {
 #[test]
 fn impossible_settings_are_refused_with_what_is_allowed() {
     let batch_size = &["batch size", "from 1 to 60000"];
-    let of_runs: [(&str, i32, &[&str]); 29] = [
+    let of_runs: [(&str, i32, &[&str]); 26] = [
         ("--batch-size 0", 2, batch_size),
         ("--batch-size 60001", 2, batch_size),
         ("--batch-size -1", 2, &["--batch-size", "-1"]),
         ("--seed -3", 2, &["invalid value '-3'", "--seed"]),
-        ("--seeds -3", 2, &["invalid value '-3'", "--seeds"]),
-        ("--steps -3", 2, &["invalid value '-3'", "--steps"]),
-        ("--epochs -3", 2, &["invalid value '-3'", "--epochs"]),
         ("--threads -3", 2, &["invalid value '-3'", "--threads"]),
         ("--upload-timeout -3", 2, &["invalid value '-3'", "--upload-timeout"]),
         ("--name RTX\u{200e}", 2, &["--name", "U+200E"]),
