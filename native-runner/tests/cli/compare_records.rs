@@ -31,8 +31,7 @@ fn keep(folder: &Path, records: &[RunRecord]) {
 /// Returns a folder with subfolders `base` and `head` of three runs each.
 fn sides(head: [f64; 3]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let runs =
-        |rates: [f64; 3], first: u32| (first..).zip(rates).map(|(seed, rate)| run_at(rate, seed)).collect::<Vec<_>>();
+    let runs = |rates: [f64; 3], first| (first..).zip(rates).map(|(seed, rate)| run_at(rate, seed)).collect::<Vec<_>>();
     keep(&folder.path().join("base"), &runs([895.0, 900.0, 905.0], 1));
     let mut head = runs(head, 4);
     head.iter_mut().for_each(|record| record.provenance.commit = "abcdef0".to_owned());
@@ -132,9 +131,8 @@ fn records_of_same_suite_device_and_newest_commit_are_chosen() {
     // Users may specify more of a commit's name than the record contains.
     let older = "new --baseline kept --fail-if-slower 5% --baseline-commit 0a1b2c3d4e";
     compare(&folder, older).expect_status(6).expect_output(&["from commit 0a1b2c3, set with --baseline-commit."]);
-    let finished = compare(&folder, "new --baseline kept --baseline-commit 9999999").expect_status(2);
-    finished
-        .expect_errors(&["no record of suite quick 1 on", "from commit 9999999 (available commits: 0a1b2c3, 4d5e6f7)"]);
+    let parts = ["no record of suite quick 1 on", "from commit 9999999 (available commits: 0a1b2c3, 4d5e6f7)"];
+    compare(&folder, "new --baseline kept --baseline-commit 9999999").expect_status(2).expect_errors(&parts);
 }
 
 #[test]
@@ -164,14 +162,11 @@ fn every_format_and_the_document_say_the_same() {
     let folder = sides([780.0, 785.0, 790.0]);
     let line = "--baseline base head --fail-if-slower 5%";
     let markdown = compare(&folder, &format!("{line} --format markdown --json all.json")).expect_status(6).stdout;
-    assert!(
-        markdown.starts_with("### ❌ A regression. 1 compared: 1 slower.\n\n**head against base** · "),
-        "{markdown}"
-    );
+    let start = "### ❌ A regression. 1 compared: 1 slower.\n\n**head against base** · ";
+    assert!(markdown.starts_with(start), "{markdown}");
     // Each row is one line.
-    for part in
-        ["\n| keras-mnist-mlp | 900.0 | 785.0 | 0.872 | 0.8", " | slower |\n", "<details><summary>Other metrics"]
-    {
+    let row = "\n| keras-mnist-mlp | 900.0 | 785.0 | 0.872 | 0.8";
+    for part in [row, " | slower |\n", "<details><summary>Other metrics"] {
         assert!(markdown.contains(part), "`{part}` is missing in:\n{markdown}");
     }
     let document: Value = read_json(&folder.path().join("all.json"));
@@ -240,7 +235,7 @@ fn incomparable_sides_are_refused_with_advice() {
     let mut other = run_at(900.0, 1);
     other.device.backend = "burn-flex".to_owned();
     keep(&path.join("other"), &[other]);
-    let cases: [(&str, i32, &[&str]); 17] = [
+    let cases: [(&str, i32, &[&str]); 15] = [
         ("", 2, &["nothing to compare with", "--baseline"]),
         ("base", 2, &["nothing to compare with", "before.json after.json"]),
         ("--baseline base/0.json base/1.json head/0.json", 2, &["there is no candidate", "after `--`"]),
@@ -254,8 +249,6 @@ fn incomparable_sides_are_refused_with_advice() {
         ("base other", 2, &["nothing can be compared", "mnist-mlp on burn-flex, batches of 16: only the candidate"]),
         ("--baseline base -- head --fail-if-missing", 2, &["after `--` is a path", "put --fail-if-missing before it"]),
         ("- -", 2, &["standard input", "once"]),
-        ("base head --fail-if-slower 5", 2, &["--fail-if-slower", "such as 5%"]),
-        ("base head --baseline-commit main", 2, &["--baseline-commit", "hexadecimal"]),
         ("base head --format xml", 2, &["--format", "json-lines"]),
         ("base head --json no-such-folder/all.json", 1, &["cannot write", "no-such-folder"]),
     ];
