@@ -90,15 +90,13 @@ fn unusable_data_is_named_with_the_command_that_fetches_it() {
 fn divergence_ends_the_run_at_its_step() {
     let devices = [Some("--backend reference".to_owned()), any_adapter()].into_iter().flatten();
     // With the second learning rate, losses grow but stay finite.
-    for (device, settings) in
-        devices.flat_map(|device| ["1e30", "1e6 --seed 1"].map(|settings| (device.clone(), settings)))
-    {
-        let line = format!("{device} --steps 5 --batch-size 16 --json - --learning-rate {settings}");
+    let of = |device: String| ["1e30", "1e6 --seed 1"].map(|rate| format!("{device} --learning-rate {rate}"));
+    for settings in devices.flat_map(of) {
+        let line = format!("{settings} --steps 5 --batch-size 16 --json -");
         let finished = Runner::new(&line).tiny().run().expect_status(3);
         let record: RunRecord = finished.json();
-        let Outcome::Diverged { step } = record.workloads[0].outcome else {
-            panic!("{:?}", record.workloads[0].outcome)
-        };
+        let outcome = &record.workloads[0].outcome;
+        let Outcome::Diverged { step } = outcome else { panic!("{outcome:?}") };
         // The record on standard output moves the table to standard error.
         let parts = ["tiny diverged", &format!("at step {step}"), "--learning-rate", "Training throughput", "Verdict"];
         let finished = finished.expect_errors(&parts);
