@@ -344,14 +344,11 @@ fn find_render_nodes(circumstances: &Circumstances<'_>) -> Vec<PathBuf> {
 fn owning_group(circumstances: &Circumstances<'_>, node: &Path) -> Option<String> {
     #[cfg(unix)]
     {
-        let id = std::os::unix::fs::MetadataExt::gid(&fs::metadata(node).ok()?);
+        let id = std::os::unix::fs::MetadataExt::gid(&fs::metadata(node).ok()?).to_string();
         let groups = system_files::read_text(circumstances.file("etc/group"))?;
-        let name = groups.lines().find_map(|line| {
-            let mut fields = line.split(':');
-            let name = fields.next()?;
-            (fields.nth(1)? == id.to_string()).then(|| name.to_owned())
-        });
-        Some(name.unwrap_or_else(|| id.to_string()))
+        let mut groups = groups.lines().map(|line| line.split(':').collect::<Vec<_>>());
+        let group = groups.find(|fields| fields.get(2) == Some(&id.as_str()));
+        Some(group.map_or(id, |fields| fields[0].to_owned()))
     }
     #[cfg(not(unix))]
     {

@@ -79,20 +79,17 @@ fn gpu_of(adapter: &Adapter) -> Option<Identity> {
 }
 
 /// Merges entries of one GPU from several interfaces. Two GPUs of the same model have the same name.
-fn find_only(listed: impl Iterator<Item = Identity>) -> Option<Identity> {
-    let mut found: Vec<Identity> = Vec::new();
+fn find_only(mut listed: impl Iterator<Item = Identity>) -> Option<Identity> {
+    let mut only = listed.next()?;
     for gpu in listed {
-        let is_same = |other: &&mut Identity| {
-            (other.vendor, other.device) == (gpu.vendor, gpu.device)
-                && (gpu.pci_bus_id.is_none() || other.pci_bus_id.as_deref().is_none_or(|place| is_at(&gpu, place)))
-        };
-        match found.iter_mut().find(is_same) {
-            Some(other) => other.pci_bus_id = other.pci_bus_id.take().or(gpu.pci_bus_id),
-            None => found.push(gpu),
+        let is_same = (only.vendor, only.device) == (gpu.vendor, gpu.device)
+            && (gpu.pci_bus_id.is_none() || only.pci_bus_id.as_deref().is_none_or(|place| is_at(&gpu, place)));
+        if !is_same {
+            return None;
         }
+        only.pci_bus_id = only.pci_bus_id.or(gpu.pci_bus_id);
     }
-    let gpu = found.pop()?;
-    found.is_empty().then_some(gpu)
+    Some(only)
 }
 
 /// Compares bus addresses, regardless of case and of zeros in the domain.

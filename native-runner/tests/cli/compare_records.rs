@@ -62,9 +62,8 @@ fn slower_candidate_ends_with_status_6() {
         "✓ No regression of more than 5 %. 1 compared: 1 tied.",
     ]);
     let slowed = sides([780.0, 785.0, 790.0]);
-    let finished = compare(&slowed, "--baseline base head --fail-if-slower 5%")
-        .expect_status(6)
-        .expect_output(&["✗ A regression. 1 compared: 1 slower."]);
+    let finished = compare(&slowed, "--baseline base head --fail-if-slower 5%").expect_status(6);
+    let finished = finished.expect_output(&["✗ A regression. 1 compared: 1 slower."]);
     finished.expect_errors(&["error: keras-mnist-mlp on reference, batches of 16: slower, 0.872 of the baseline's"]);
     compare(&slowed, "--baseline base head").expect_status(0).expect_output(&["1 compared: 1 slower."]);
     compare(&slowed, "--baseline base head --fail-if-slower 50%").expect_status(0).expect_output(&["slightly slower"]);
@@ -79,9 +78,8 @@ fn first_of_several_files_is_the_baseline() {
     let verdict = rows[0].iter().position(|name| *name == "verdict").unwrap();
     let cells: Vec<[&str; 3]> = rows[1..].iter().map(|row| [row[0], row[1], row[verdict]]).collect();
     assert_eq!(cells, [["base/1.json", "head/0.json", "slower"], ["base/1.json", "head/1.json", "faster"]]);
-    compare(&folder, "base/1.json base/1.json --fail-if-slower 0%")
-        .expect_status(0)
-        .expect_output(&["three to five runs a side"]);
+    let itself = compare(&folder, "base/1.json base/1.json --fail-if-slower 0%").expect_status(0);
+    itself.expect_output(&["three to five runs a side"]);
     compare(&folder, "base/1.json base/1.json base/1.json").expect_status(0).expect_output(&["2 compared: 2 tied."]);
 }
 
@@ -92,10 +90,8 @@ fn missing_results_fail_if_broken_or_requested() {
     broken.workloads[0].outcome = Outcome::Diverged { step: 7 };
     keep(&folder.path().join("broken"), &[broken]);
     let parts = &["the candidate failed to train it, but the baseline did not", "from seed 9 the loss at step 7"];
-    compare(&folder, "--baseline base broken")
-        .expect_status(6)
-        .expect_output(&["✗ A regression. 1 compared: 1 broken."])
-        .expect_errors(parts);
+    let found = compare(&folder, "--baseline base broken").expect_status(6);
+    found.expect_output(&["✗ A regression. 1 compared: 1 broken."]).expect_errors(parts);
 
     let mut other = run_at(900.0, 9);
     other.workloads[0].workload = "caffe-mnist".to_owned();
@@ -145,9 +141,8 @@ fn other_devices_are_not_compared_unless_allowed() {
         fs::write(&path, serde_json::to_string(&record).unwrap()).unwrap();
     }
     let files = "head --baseline base/0.json base/1.json base/2.json";
-    compare(&folder, files)
-        .expect_status(0)
-        .expect_output(&["! Not fully comparable: the devices differ: Other processor, and"]);
+    let parts = ["! Not fully comparable: the devices differ: Other processor, and"];
+    compare(&folder, files).expect_status(0).expect_output(&parts);
     let finished = compare(&folder, &format!("{files} --fail-if-slower 5%")).expect_status(2);
     assert_eq!(finished.stdout, "");
     finished.expect_errors(&["the speeds cannot be compared: the devices differ", "--allow-mismatch"]);
@@ -193,9 +188,8 @@ fn records_are_read_from_comparisons_and_standard_input() {
     runner.command().stdin(fs::File::open(folder.path().join("all.json")).unwrap());
     runner.run().expect_status(0).expect_output(&["standard input against all.json"]);
     // A file that is named twice counts once.
-    compare(&folder, "head head/0.json --baseline all.json")
-        .expect_status(0)
-        .expect_output(&["head/0.json is the same record as head/0.json and counts once"]);
+    let parts = ["head/0.json is the same record as head/0.json and counts once"];
+    compare(&folder, "head head/0.json --baseline all.json").expect_status(0).expect_output(&parts);
 }
 
 #[cfg(unix)]
@@ -255,9 +249,8 @@ fn incomparable_sides_are_refused_with_advice() {
     expect_refusals_of(|line| runner(&folder, line), &cases);
     // Non-records in a folder are omitted and reported.
     fs::write(path.join("base/package.json"), "{\"name\": \"something\"}").unwrap();
-    compare(&folder, "base head")
-        .expect_status(0)
-        .expect_output(&["base/package.json has no records and was left out."]);
+    let parts = ["base/package.json has no records and was left out."];
+    compare(&folder, "base head").expect_status(0).expect_output(&parts);
 }
 
 #[test]
