@@ -46,9 +46,8 @@ pub(crate) fn open(
                 value: opening.adapter.to_string(),
             });
         }
-        let backend =
-            program::open(program, opening, place.external.timeout.unwrap_or(PROGRAM_TIMEOUT_SECONDS), clock)?;
-        return Ok(log_opened(backend));
+        let timeout_seconds = place.external.timeout.unwrap_or(PROGRAM_TIMEOUT_SECONDS);
+        return program::open(program, opening, timeout_seconds, clock).map(log_opened);
     }
     #[cfg(feature = "burn-remote")]
     if !opening.remote.is_empty() {

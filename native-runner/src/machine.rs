@@ -56,8 +56,7 @@ pub(crate) fn name() -> Option<String> {
 }
 
 fn clean_brand(brand: &str) -> Option<String> {
-    let words: Vec<&str> =
-        brand.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
+    let words: Vec<_> = brand.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
     let name: String = words.join(" ").chars().take(MAX_NAME_LENGTH).collect();
     Some(name).filter(|name| !name.is_empty())
 }

@@ -2,14 +2,15 @@
 
 mod sensors;
 
-use std::path::PathBuf;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use engine::backends::BURN_REMOTE;
 use engine::{Backend, Clock, KNOWN_BACKENDS, ResourceMeter};
 use results::{ResourceSample, Resources};
+use serde::Serialize;
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
 pub(crate) use crate::meter::sensors::processor_packages;
@@ -26,18 +27,11 @@ pub(crate) struct MachineMeter {
     /// True if this process trains, so that its time and memory count as the training's.
     trains_itself: bool,
     is_here: bool,
-    running: Option<RunningMeter>,
+    /// The thread ends when the sender is dropped.
+    running: Option<(Sender<()>, MeasuringThread)>,
 }
 
-struct RunningMeter {
-    start: Instant,
-    /// User and system seconds of this process.
-    processor: Option<[f64; 2]>,
-    machine: Option<MachineTime>,
-    stop: Sender<()>,
-    /// Returns the resident bytes, the samples, and the sensors.
-    thread: JoinHandle<(Vec<u64>, Vec<ResourceSample>, Sensors)>,
-}
+type MeasuringThread = JoinHandle<(Resources, Sensors)>;
 
 impl MachineMeter {
     /// Prepares the sensors of a backend before anything is timed. A remote device has none here, and an external
@@ -58,63 +52,20 @@ impl ResourceMeter for MachineMeter {
         // A workload that ended early has left its thread running, with the sensors.
         drop(self.finish());
         let (stop, stopped) = mpsc::channel();
-        let start = Instant::now();
-        let mut sensors = std::mem::take(&mut self.sensors);
-        let thread = thread::spawn(move || {
-            let mut system = System::new().ok();
-            let mut memory = Vec::new();
-            let mut samples = Vec::new();
-            let mut take = |samples: &mut Vec<ResourceSample>, sensors: &mut Sensors| {
-                memory.extend(system.as_mut().and_then(resident_bytes));
-                samples.push(sensors.sample(start.elapsed().as_secs_f64()));
-            };
-            sensors.begin();
-            loop {
-                take(&mut samples, &mut sensors);
-                if samples.len() >= 64 * Resources::MAX_SAMPLES {
-                    // Long runs need little memory.
-                    samples = samples.into_iter().step_by(2).collect();
-                }
-                if stopped.recv_timeout(SAMPLING_INTERVAL) != Err(RecvTimeoutError::Timeout) {
-                    take(&mut samples, &mut sensors);
-                    return (memory, thin(samples, Resources::MAX_SAMPLES), sensors);
-                }
-            }
-        });
-        let (processor, machine) = (processor_seconds(), MachineTime::now(&self.root));
-        self.running = Some(RunningMeter { start, processor, machine, stop, thread });
+        let sensors = std::mem::take(&mut self.sensors);
+        let (root, trains_itself) = (self.root.clone(), self.trains_itself);
+        let thread = thread::spawn(move || measure(sensors, &root, trains_itself, &stopped));
+        self.running = Some((stop, thread));
     }
 
     fn sample(&mut self) {}
 
     fn finish(&mut self) -> Resources {
-        let Some(RunningMeter { start, processor, machine, stop, thread }) = self.running.take() else {
-            return Resources::default();
-        };
-        let wall_seconds = start.elapsed().as_secs_f64();
-        let used = processor.zip(processor_seconds()).filter(|_| self.trains_itself);
-        let waited = machine.zip(MachineTime::now(&self.root));
+        let Some((stop, thread)) = self.running.take() else { return Resources::default() };
         drop(stop);
-        let percent = |part: usize| used.map(|(before, after)| 100.0 * (after[part] - before[part]) / wall_seconds);
-        let mut resources = Resources {
-            cpu_user_percent: percent(0),
-            cpu_system_percent: percent(1),
-            machine_io_wait_percent: waited.and_then(|(before, after)| after.waited_percent_since(&before)),
-            ..Resources::default()
-        };
-        // A thread that panicked loses its sensors and all its samples.
-        if let Ok((memory, samples, sensors)) = thread.join() {
-            if self.trains_itself {
-                resources.resident_memory_average_bytes = memory.iter().sum::<u64>().checked_div(memory.len() as u64);
-                resources.resident_memory_maximum_bytes = memory.iter().copied().max();
-            }
-            resources.energy_source = sensors.energy_source(&samples);
-            let has_value = |sample: &ResourceSample| {
-                *sample != ResourceSample { seconds: sample.seconds, ..ResourceSample::default() }
-            };
-            resources.samples = samples.into_iter().filter(has_value).collect();
-            self.sensors = sensors;
-        }
+        // A thread that panicked loses its sensors and its measurements.
+        let Ok((resources, sensors)) = thread.join() else { return Resources::default() };
+        self.sensors = sensors;
         resources
     }
 
@@ -123,14 +74,75 @@ impl ResourceMeter for MachineMeter {
     }
 }
 
+/// Measures until the sender of `stopped` is dropped.
+fn measure(mut sensors: Sensors, root: &Path, trains_itself: bool, stopped: &Receiver<()>) -> (Resources, Sensors) {
+    let (start, processor, machine) = (Instant::now(), processor_seconds(), MachineTime::now(root));
+    let mut system = System::new().ok().filter(|_| trains_itself);
+    let (mut memory, mut samples) = (Vec::new(), Vec::new());
+    let mut take = |samples: &mut Vec<ResourceSample>, sensors: &mut Sensors| {
+        memory.extend(system.as_mut().and_then(resident_bytes));
+        samples.push(sensors.sample(start.elapsed().as_secs_f64()));
+    };
+    sensors.begin();
+    take(&mut samples, &mut sensors);
+    while stopped.recv_timeout(SAMPLING_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        take(&mut samples, &mut sensors);
+        if samples.len() >= 64 * Resources::MAX_SAMPLES {
+            // Long runs need little memory.
+            samples = samples.into_iter().step_by(2).collect();
+        }
+    }
+    let wall_seconds = start.elapsed().as_secs_f64();
+    let used = processor.zip(processor_seconds()).filter(|_| trains_itself);
+    let waited = machine.zip(MachineTime::now(root));
+    take(&mut samples, &mut sensors);
+    let samples = thin(samples, Resources::MAX_SAMPLES);
+    let percent = |part: usize| used.map(|(before, after)| 100.0 * (after[part] - before[part]) / wall_seconds);
+    let resources = Resources {
+        cpu_user_percent: percent(0),
+        cpu_system_percent: percent(1),
+        machine_io_wait_percent: waited.and_then(|(before, after)| after.waited_percent_since(&before)),
+        resident_memory_average_bytes: memory.iter().sum::<u64>().checked_div(memory.len() as u64),
+        resident_memory_maximum_bytes: memory.iter().copied().max(),
+        energy_source: sensors.energy_source(&samples),
+        samples: samples
+            .into_iter()
+            .filter(|sample| *sample != ResourceSample { seconds: sample.seconds, ..ResourceSample::default() })
+            .collect(),
+    };
+    (resources, sensors)
+}
+
+/// Memory of the machine, or of the container if its limit is lower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct HostMemory {
+    pub(crate) total_bytes: u64,
+    pub(crate) free_bytes: u64,
+    /// True in a container with a limit.
+    pub(crate) limited: bool,
+}
+
+impl HostMemory {
+    pub(crate) fn read() -> Option<Self> {
+        let mut system = System::new().ok()?;
+        system.refresh_memory();
+        let of_container = system.cgroup_limits().map(|limits| (limits.total_memory, limits.free_memory));
+        Self::of((system.total_memory(), system.available_memory()), of_container)
+    }
+
+    /// Takes total and free bytes of the machine and of the container.
+    pub(crate) fn of(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Self> {
+        // A limit above the machine's memory is no limit.
+        let container = container.filter(|(total, _)| (1..machine.0).contains(total));
+        let (total_bytes, free) = container.unwrap_or(machine);
+        let memory = Self { total_bytes, free_bytes: free.min(machine.1), limited: container.is_some() };
+        (machine.0 > 0).then_some(memory)
+    }
+}
+
 /// Returns the free memory of the machine or container.
 pub(crate) fn free_memory_bytes() -> Option<u64> {
-    let mut system = System::new().ok()?;
-    system.refresh_memory();
-    let of_container = system.cgroup_limits().filter(|limits| limits.total_memory < system.total_memory());
-    let free = system.available_memory();
-    let free = of_container.map_or(free, |limits| limits.free_memory.min(free));
-    (free > 0).then_some(free)
+    HostMemory::read().map(|memory| memory.free_bytes).filter(|&bytes| bytes > 0)
 }
 
 fn resident_bytes(system: &mut System) -> Option<u64> {

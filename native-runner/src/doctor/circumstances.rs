@@ -91,6 +91,16 @@ impl Diagnosis {
         Self { advice: Some(advice.into()), ..self }
     }
 
+    /// Raises the severity, and adds a sentence and advice, if `condition` is true.
+    pub(crate) fn raised_if(self, condition: bool, severity: Severity, sentence: &str, advice: &str) -> Self {
+        if !condition {
+            return self;
+        }
+        let separator = if sentence.is_empty() { "" } else { " " };
+        let sentence = format!("{}{separator}{sentence}", self.sentence);
+        Self { severity, sentence, advice: Some(advice.to_owned()), ..self }
+    }
+
     pub(crate) fn with_details(self, details: Value) -> Self {
         Self { details, ..self }
     }

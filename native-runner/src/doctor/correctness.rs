@@ -204,13 +204,6 @@ mod tests {
         assert!(SMALL_WORKLOADS.into_iter().all(|name| engine::workload(name).is_some()));
     }
 
-    fn judged(software: bool, record: Result<RunRecord, String>) -> (Trial, Diagnosis) {
-        let (device, outcome) = ("Some GPU".to_owned(), TrialOutcome::Untried);
-        let mut trial = Trial { backend: "wgsl", adapter: Some(0), device, software, outcome };
-        let finding = judge_run(&mut trial, record);
-        (trial, finding)
-    }
-
     fn record(outcome: Outcome, loss: f64) -> RunRecord {
         let stored = include_str!("../../../results/tests/all/stored/0.1.0.json");
         let mut record: RunRecord = serde_json::from_str(stored).unwrap();
@@ -231,24 +224,23 @@ mod tests {
     }
 
     #[test]
-    fn crash_is_a_problem_only_on_a_real_gpu() {
-        for (software, severity) in [(false, Problem), (true, Warning)] {
-            let (failed, finding) = judged(software, Err("it was ended by SIGSEGV".to_owned()));
-            assert_eq!((failed.outcome, finding.severity), (TrialOutcome::Failed, severity));
-            assert_eq!(finding.sentence, "wgsl on Some GPU gave no result: it was ended by SIGSEGV.");
-        }
-    }
-
-    #[test]
-    fn record_of_a_run_is_judged_by_its_outcome() {
+    fn run_is_judged_by_its_outcome_and_a_crash_of_a_real_gpu_is_a_problem() {
         let refused = Outcome::Failed { cause: FailureCause::DeviceRefused, reason: "no".to_owned() };
-        for (record, outcome, severity, part) in [
-            (record(Outcome::Completed, 2.3), TrialOutcome::Right, Fine, "wgsl on llvmpipe agrees with"),
-            (record(Outcome::Incorrect, 4.6), TrialOutcome::Failed, Problem, "disagrees with the reference"),
-            (record(refused, 2.3), TrialOutcome::Failed, Problem, "wgsl cannot train on llvmpipe: no."),
+        let crash = || Err("it was ended by SIGSEGV".to_owned());
+        let crashed = "wgsl on Some GPU gave no result: it was ended by SIGSEGV.";
+        for (software, record, outcome, severity, part) in [
+            (false, crash(), TrialOutcome::Failed, Problem, crashed),
+            (true, crash(), TrialOutcome::Failed, Warning, crashed),
+            (false, Ok(record(Outcome::Completed, 2.3)), TrialOutcome::Right, Fine, "wgsl on llvmpipe agrees with"),
+            (false, Ok(record(Outcome::Incorrect, 4.6)), TrialOutcome::Failed, Problem, "disagrees with the reference"),
+            (false, Ok(record(refused, 2.3)), TrialOutcome::Failed, Problem, "wgsl cannot train on llvmpipe: no."),
         ] {
-            let (trial, finding) = judged(false, Ok(record));
-            assert_eq!((trial.outcome, trial.software, finding.severity), (outcome, true, severity));
+            let device = "Some GPU".to_owned();
+            let mut trial =
+                Trial { backend: "wgsl", adapter: Some(0), device, software, outcome: TrialOutcome::Untried };
+            let is_software = software || record.is_ok();
+            let finding = judge_run(&mut trial, record);
+            assert_eq!((trial.outcome, trial.software, finding.severity), (outcome, is_software, severity));
             assert!(finding.sentence.contains(part), "{}", finding.sentence);
         }
     }

@@ -125,10 +125,9 @@ struct PciGpu {
 pub(crate) fn examine_gpus(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let container = system::container(circumstances);
     let is_offered = |gpu: &PciGpu| {
-        let mut identities = circumstances.listing.adapters.iter().map(|details| &details.identity);
-        identities.any(|of| {
-            (of.vendor, of.device) == (gpu.vendor, gpu.device)
-                && of.pci_bus_id.as_ref().is_none_or(|id| id.eq_ignore_ascii_case(&gpu.pci_bus_id))
+        circumstances.listing.adapters.iter().any(|Details { identity, .. }| {
+            (identity.vendor, identity.device) == (gpu.vendor, gpu.device)
+                && identity.pci_bus_id.as_ref().is_none_or(|id| id.eq_ignore_ascii_case(&gpu.pci_bus_id))
         })
     };
     let gpus = read_pci_gpus(&circumstances.file("sys/bus/pci/devices"));
@@ -345,14 +344,11 @@ fn find_render_nodes(circumstances: &Circumstances<'_>) -> Vec<PathBuf> {
 fn owning_group(circumstances: &Circumstances<'_>, node: &Path) -> Option<String> {
     #[cfg(unix)]
     {
-        let id = std::os::unix::fs::MetadataExt::gid(&fs::metadata(node).ok()?);
+        let id = std::os::unix::fs::MetadataExt::gid(&fs::metadata(node).ok()?).to_string();
         let groups = system_files::read_text(circumstances.file("etc/group"))?;
-        let name = groups.lines().find_map(|line| {
-            let mut fields = line.split(':');
-            let name = fields.next()?;
-            (fields.nth(1)? == id.to_string()).then(|| name.to_owned())
-        });
-        Some(name.unwrap_or_else(|| id.to_string()))
+        let mut groups = groups.lines().map(|line| line.split(':').collect::<Vec<_>>());
+        let group = groups.find(|fields| fields.get(2) == Some(&id.as_str()));
+        Some(group.map_or(id, |fields| fields[0].to_owned()))
     }
     #[cfg(not(unix))]
     {
@@ -432,45 +428,44 @@ fn judge_nvidia_gpu(line: &str) -> Option<Diagnosis> {
     let sentence = format!("{NVIDIA_SMI}: {name}, driver {driver}{memory}.");
     let used_percent = used_mib.zip(memory_mib).map(|(used, whole)| 100.0 * used / whole);
     let is_shared = [used_percent, busy_percent].into_iter().flatten().any(|percent| percent > MAX_HARMLESS_PERCENT);
-    let finding = if is_shared {
-        let (used, busy) = (used_percent.unwrap_or(0.0), busy_percent.unwrap_or(0.0));
-        let use_of_others = format!("{used:.0} % of its memory is used, and it is busy {busy:.0} % of the time");
-        Diagnosis::new(Warning, "nvidia_gpu", format!("{sentence} Other programs use it: {use_of_others}."))
-            .with_advice("`nvidia-smi` lists these programs; end them, because they reduce the measured speed.")
-    } else {
-        Diagnosis::new(Fine, "nvidia_gpu", sentence)
-    };
+    let shared = format!(
+        "Other programs use it: {:.0} % of its memory is used, and it is busy {:.0} % of the time.",
+        used_percent.unwrap_or(0.0),
+        busy_percent.unwrap_or(0.0)
+    );
+    let advice = "`nvidia-smi` lists these programs; end them, because they reduce the measured speed.";
+    let finding = Diagnosis::new(Fine, "nvidia_gpu", sentence).raised_if(is_shared, Warning, &shared, advice);
     Some(finding.with_details(json!({
         "name": name, "driver": driver, "memory_mib": memory_mib, "used_mib": used_mib, "busy_percent": busy_percent,
     })))
 }
 
 /// Libraries that a backend loads, each under any of its names.
-struct Libraries {
+struct Platform {
     backend: &'static str,
     name: &'static str,
     finding: &'static str,
-    libraries: &'static [&'static [&'static str]],
+    libraries: [&'static [&'static str]; 2],
     advice: &'static str,
 }
 
-const PLATFORMS: [Libraries; 2] = [
-    Libraries {
+const PLATFORMS: [Platform; 2] = [
+    Platform {
         backend: "burn-cuda",
         name: "CUDA",
         finding: "cuda_libraries",
-        libraries: &[
+        libraries: [
             &["libcuda.so.1", "libcuda.so"],
             &["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"],
         ],
         advice: "libcuda comes with NVIDIA's driver, libnvrtc with the CUDA toolkit; LD_LIBRARY_PATH may name its folder, \
                  such as /usr/local/cuda/lib64.",
     },
-    Libraries {
+    Platform {
         backend: "burn-rocm",
         name: "ROCm",
         finding: "rocm_libraries",
-        libraries: &[
+        libraries: [
             &["libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6"],
             &["libhiprtc.so", "libhiprtc.so.7", "libhiprtc.so.6"],
         ],
@@ -482,14 +477,14 @@ pub(crate) fn examine_platforms(circumstances: &mut Circumstances<'_>) -> Vec<Di
     if !cfg!(target_os = "linux") {
         return Vec::new();
     }
-    let is_built = |platform: &&Libraries| BACKENDS.iter().any(|backend| backend.name == platform.backend);
+    let is_built = |platform: &&Platform| BACKENDS.iter().any(|backend| backend.name == platform.backend);
     PLATFORMS.iter().filter(is_built).map(|platform| judge_platform(platform, circumstances)).collect()
 }
 
-fn judge_platform(platform: &Libraries, circumstances: &Circumstances<'_>) -> Diagnosis {
-    let mut found = Vec::new();
-    let mut missing = Vec::new();
-    for names in platform.libraries {
+fn judge_platform(platform: &Platform, circumstances: &Circumstances<'_>) -> Diagnosis {
+    let Platform { name, finding, libraries, advice, .. } = *platform;
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for names in libraries {
         match names.iter().find_map(|name| circumstances.find_library(name)) {
             Some(path) => found.push(path.display().to_string()),
             None => missing.push(names[0]),
@@ -497,16 +492,11 @@ fn judge_platform(platform: &Libraries, circumstances: &Circumstances<'_>) -> Di
     }
     let details = json!({ "found": found, "missing": missing });
     let finding = if missing.is_empty() {
-        Diagnosis::new(Fine, platform.finding, format!("Libraries of {}: {}.", platform.name, found.join(", ")))
+        Diagnosis::new(Fine, finding, format!("Libraries of {name}: {}.", found.join(", ")))
     } else {
         // The loader may search other folders; the trace of the backend shows whether it does.
-        let missing = missing.join(", ");
-        Diagnosis::new(
-            Warning,
-            platform.finding,
-            format!("{missing} of {} is not in the usual folders.", platform.name),
-        )
-        .with_advice(platform.advice)
+        let sentence = format!("{} of {name} is not in the usual folders.", missing.join(", "));
+        Diagnosis::new(Warning, finding, sentence).with_advice(advice)
     };
     finding.with_details(details)
 }

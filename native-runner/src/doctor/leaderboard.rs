@@ -37,13 +37,10 @@ pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<
 fn judge_version(address: &str, version: &str) -> Diagnosis {
     let own = env!("CARGO_PKG_VERSION");
     let sentence = format!("The leaderboard at {address} answers with version {version}.");
-    let finding = if version == own {
-        Diagnosis::new(Fine, "leaderboard", sentence)
-    } else {
-        Diagnosis::new(Note, "leaderboard", format!("{sentence} This program has version {own}."))
-            .with_advice("If an upload is refused because of its layout, update the older program.")
-    };
-    finding.with_details(json!({ "address": address, "reachable": true, "version": version }))
+    let advice = "If an upload is refused because of its layout, update the older program.";
+    Diagnosis::new(Fine, "leaderboard", sentence)
+        .raised_if(version != own, Note, &format!("This program has version {own}."), advice)
+        .with_details(json!({ "address": address, "reachable": true, "version": version }))
 }
 
 /// Returns the seconds that this machine's clock is ahead of the server's, which was read between `before` and `after`

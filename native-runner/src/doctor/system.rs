@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
-use std::{fs, io, thread};
+use std::{fs, thread};
 
 use engine::backends::KNOWN_BACKENDS;
 use engine::{BACKENDS, BackendDefinition};
@@ -11,7 +11,7 @@ use crate::doctor::circumstances::Severity::{Fine, Note, Warning};
 use crate::doctor::circumstances::{Circumstances, Diagnosis};
 use crate::figures::mebibytes;
 use crate::machine::{Battery, operating_system};
-use crate::meter::processor_packages;
+use crate::meter::{HostMemory, processor_packages};
 use crate::{machine, system_files};
 
 pub(crate) fn examine_program(_: &mut Circumstances<'_>) -> Vec<Diagnosis> {
@@ -21,17 +21,12 @@ pub(crate) fn examine_program(_: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let built = Diagnosis::new(Fine, "backends", format!("Backends: {}.", names.join(", ")));
     let mut findings = vec![judge_build(cfg!(debug_assertions)), built.with_details(json!({ "built": names }))];
     findings.extend(list_missing_backends(&missing));
-    let untuned = BACKENDS.iter().any(|built| built.name == "burn-wgpu") && !cfg!(feature = "burn-tuned");
-    findings.extend(untuned.then(|| {
-        let advice =
-            "For a hardware GPU, build with `--features burn-wgpu,burn-tuned`, which refuses software adapters.";
-        Diagnosis::new(
-            Note,
-            "burn_untuned",
-            "burn-wgpu is built without fusion and autotune, which Burn enables by default.",
-        )
-        .with_advice(advice)
-    }));
+    if BACKENDS.iter().any(|built| built.name == "burn-wgpu") && !cfg!(feature = "burn-tuned") {
+        let sentence = "burn-wgpu is built without fusion and autotune, which Burn enables by default.";
+        findings.push(Diagnosis::new(Note, "burn_untuned", sentence).with_advice(
+            "For a hardware GPU, build with `--features burn-wgpu,burn-tuned`, which refuses software adapters.",
+        ));
+    }
     findings
 }
 
@@ -43,14 +38,10 @@ fn judge_build(unoptimised: bool) -> Diagnosis {
         "optimised": !unoptimised,
     });
     let sentence = format!("native-runner {version}, commit {commit}, for {system} on {architecture}.");
-    let finding = if unoptimised {
-        let slow = "It was built without optimization, so all work on the processor is slow.";
-        Diagnosis::new(Warning, "version", format!("{sentence} {slow}"))
-            .with_advice("Build with `cargo build --release`.")
-    } else {
-        Diagnosis::new(Fine, "version", sentence)
-    };
-    finding.with_details(details)
+    let slow = "It was built without optimization, so all work on the processor is slow.";
+    Diagnosis::new(Fine, "version", sentence)
+        .raised_if(unoptimised, Warning, slow, "Build with `cargo build --release`.")
+        .with_details(details)
 }
 
 fn list_missing_backends(missing: &[&BackendDefinition]) -> Option<Diagnosis> {
@@ -137,30 +128,16 @@ fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> O
 const MIN_FREE_BYTES: u64 = 2 << 30;
 
 pub(crate) fn examine_memory(_: &mut Circumstances<'_>) -> Vec<Diagnosis> {
-    let Ok(mut system) = System::new() else { return Vec::new() };
-    system.refresh_memory();
-    let of_container = system.cgroup_limits().map(|limits| (limits.total_memory, limits.free_memory));
-    let (total, free) = (system.total_memory(), system.available_memory());
-    judge_memory((total, free), of_container).into_iter().collect()
+    HostMemory::read().map(judge_memory).into_iter().collect()
 }
 
-fn judge_memory(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Diagnosis> {
-    if machine.0 == 0 {
-        return None;
-    }
-    // A limit above the machine's memory is no limit.
-    let container = container.filter(|(total, _)| (1..machine.0).contains(total));
-    let (total, free) = container.map_or(machine, |(total, free)| (total, free.min(machine.1)));
-    let whose = if container.is_some() { " that this container may use" } else { "" };
-    let sentence = format!("{} of memory{whose}, {} of it free.", mebibytes(total as f64), mebibytes(free as f64));
-    let details = json!({ "total_bytes": total, "free_bytes": free, "limited": container.is_some() });
-    let finding = if free < MIN_FREE_BYTES {
-        Diagnosis::new(Warning, "memory", format!("{sentence} The larger networks may not fit."))
-            .with_advice("Close other programs, or set a smaller --batch-size.")
-    } else {
-        Diagnosis::new(Fine, "memory", sentence)
-    };
-    Some(finding.with_details(details))
+fn judge_memory(memory: HostMemory) -> Diagnosis {
+    let whose = if memory.limited { " that this container may use" } else { "" };
+    let [total, free] = [memory.total_bytes, memory.free_bytes].map(|bytes| mebibytes(bytes as f64));
+    let advice = "Close other programs, or set a smaller --batch-size.";
+    Diagnosis::new(Fine, "memory", format!("{total} of memory{whose}, {free} of it free."))
+        .raised_if(memory.free_bytes < MIN_FREE_BYTES, Warning, "The larger networks may not fit.", advice)
+        .with_details(json!(memory))
 }
 
 /// Sampling time, long enough to average out short peaks.
@@ -182,13 +159,10 @@ pub(crate) fn examine_load(_: &mut Circumstances<'_>) -> Vec<Diagnosis> {
 
 fn judge_load(percent: f64, average: Option<[f64; 3]>) -> Diagnosis {
     let sentence = format!("Other programs use {percent:.0} % of the processor.");
-    let finding = if percent > MAX_HARMLESS_PERCENT {
-        Diagnosis::new(Warning, "load", sentence)
-            .with_advice("End other programs, because they reduce the measured speed.")
-    } else {
-        Diagnosis::new(Fine, "load", sentence)
-    };
-    finding.with_details(json!({ "busy_percent": percent, "load_average": average }))
+    let advice = "End other programs, because they reduce the measured speed.";
+    Diagnosis::new(Fine, "load", sentence)
+        .raised_if(percent > MAX_HARMLESS_PERCENT, Warning, "", advice)
+        .with_details(json!({ "busy_percent": percent, "load_average": average }))
 }
 
 pub(crate) fn judge_power(batteries: &[Battery]) -> Diagnosis {
@@ -208,15 +182,15 @@ pub(crate) fn judge_power(batteries: &[Battery]) -> Diagnosis {
 
 pub(crate) fn examine_energy(circumstances: &mut Circumstances<'_>) -> Vec<Diagnosis> {
     let packages = processor_packages(&circumstances.root).into_iter();
-    judge_energy(packages.map(|folder| fs::read_to_string(folder.join("energy_uj")))).into_iter().collect()
+    let are_readable: Vec<bool> = packages.map(|folder| fs::read(folder.join("energy_uj")).is_ok()).collect();
+    judge_energy(&are_readable).into_iter().collect()
 }
 
-fn judge_energy(read: impl Iterator<Item = io::Result<String>>) -> Option<Diagnosis> {
-    let read: Vec<bool> = read.map(|counter| counter.is_ok()).collect();
-    let details = json!({ "packages": read.len(), "readable": read.iter().all(|readable| *readable) });
-    let finding = if read.is_empty() {
+fn judge_energy(are_readable: &[bool]) -> Option<Diagnosis> {
+    let readable = are_readable.iter().all(|readable| *readable);
+    let finding = if are_readable.is_empty() {
         return None;
-    } else if read.iter().all(|readable| *readable) {
+    } else if readable {
         Diagnosis::new(Fine, "processor_energy", "The processor reports its energy (RAPL), and runs record it.")
     } else {
         let advice = "`sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj` lets every user read it until the \
@@ -224,7 +198,7 @@ fn judge_energy(read: impl Iterator<Item = io::Result<String>>) -> Option<Diagno
         let sentence = "This user has no permission to read the processor's energy counter (RAPL), so records lack it.";
         Diagnosis::new(Note, "processor_energy", sentence).with_advice(advice)
     };
-    Some(finding.with_details(details))
+    Some(finding.with_details(json!({ "packages": are_readable.len(), "readable": readable })))
 }
 
 #[cfg(test)]
@@ -271,20 +245,17 @@ mod tests {
             ((16 * GIB, 8 * GIB), Some((u64::MAX, u64::MAX)), Some(Fine)),
             ((0, 0), None, None),
         ] {
-            let found = judge_memory(machine, container).map(|finding| finding.severity);
+            let found = HostMemory::of(machine, container).map(|memory| judge_memory(memory).severity);
             assert_eq!(found, severity, "{machine:?} {container:?}");
         }
-        let found = judge_memory((16 * GIB, 8 * GIB), Some((4 * GIB, 3 * GIB))).unwrap();
+        let found = judge_memory(HostMemory::of((16 * GIB, 8 * GIB), Some((4 * GIB, 3 * GIB))).unwrap());
         assert!(found.sentence.contains("this container may use") && found.sentence.contains("4096.0 MiB"));
     }
 
     #[test]
     fn unreadable_energy_counter_is_a_note() {
-        let denied = || Err(io::ErrorKind::PermissionDenied.into());
-        for (read, severity) in
-            [(vec![], None), (vec![Ok("1".to_owned())], Some(Fine)), (vec![Ok("1".to_owned()), denied()], Some(Note))]
-        {
-            assert_eq!(judge_energy(read.into_iter()).map(|finding| finding.severity), severity);
+        for (readable, severity) in [(&[][..], None), (&[true], Some(Fine)), (&[true, false], Some(Note))] {
+            assert_eq!(judge_energy(readable).map(|finding| finding.severity), severity);
         }
     }
 }

@@ -4,22 +4,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use engine::backends::wgsl::Identity;
+use nvml_wrapper::Nvml;
 use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
-use nvml_wrapper::{Device, Nvml};
 use results::{Adapter, DeviceKind, EnergySource, ResourceSample};
 
 use crate::system_files::{file_name, list_folder, parse_hexadecimal, read_text};
 
-/// Source of samples. Values that it cannot measure stay absent.
-trait Sensor: Send {
-    fn begin(&mut self);
-
-    fn sample(&mut self, sample: &mut ResourceSample);
-}
-
+/// Sensors of a GPU and of the processor. Values that they cannot measure stay absent.
 #[derive(Default)]
 pub(crate) struct Sensors {
-    all: Vec<Box<dyn Sensor>>,
+    gpu: Option<GpuSensors>,
+    gpu_energy: EnergyCounter,
+    /// File and counter of each processor package.
+    packages: Vec<(PathBuf, EnergyCounter)>,
     trains_on_processor: bool,
 }
 
@@ -35,21 +32,26 @@ impl Sensors {
     }
 
     fn on(gpu: Option<&Identity>, root: &Path) -> Self {
-        fn boxed(sensor: impl Sensor + 'static) -> Box<dyn Sensor> {
-            Box::new(sensor)
-        }
-
-        let of_gpu = gpu.and_then(|gpu| NvmlGpu::find(gpu).map(boxed).or_else(|| SysfsGpu::find(root, gpu).map(boxed)));
-        Self { all: of_gpu.into_iter().chain(Rapl::find(root).map(boxed)).collect(), trains_on_processor: false }
+        let gpu = gpu.and_then(|gpu| GpuSensors::in_nvml(gpu).or_else(|| GpuSensors::in_sysfs(root, gpu)));
+        Self { gpu, packages: energy_counters(root).unwrap_or_default(), ..Self::default() }
     }
 
     pub(crate) fn begin(&mut self) {
-        self.all.iter_mut().for_each(|sensor| sensor.begin());
+        self.gpu_energy.begin(self.gpu.as_ref().and_then(GpuSensors::energy_microjoules));
+        self.packages.iter_mut().for_each(|(file, counter)| counter.begin(read_whole(file)));
     }
 
     pub(crate) fn sample(&mut self, seconds: f64) -> ResourceSample {
+        let joules = |microjoules: u64| microjoules as f64 / 1e6;
         let mut sample = ResourceSample { seconds, ..ResourceSample::default() };
-        self.all.iter_mut().for_each(|sensor| sensor.sample(&mut sample));
+        if let Some(gpu) = &self.gpu {
+            gpu.sample(&mut sample);
+            sample.gpu_energy_joules = self.gpu_energy.count(gpu.energy_microjoules()).map(joules);
+        }
+        if !self.packages.is_empty() {
+            let used = self.packages.iter_mut().map(|(file, counter)| counter.count(read_whole(file)));
+            sample.processor_energy_joules = used.sum::<Option<u64>>().map(joules);
+        }
         sample
     }
 
@@ -77,20 +79,17 @@ fn gpu_of(adapter: &Adapter) -> Option<Identity> {
 }
 
 /// Merges entries of one GPU from several interfaces. Two GPUs of the same model have the same name.
-fn find_only(listed: impl Iterator<Item = Identity>) -> Option<Identity> {
-    let mut found: Vec<Identity> = Vec::new();
+fn find_only(mut listed: impl Iterator<Item = Identity>) -> Option<Identity> {
+    let mut only = listed.next()?;
     for gpu in listed {
-        let is_same = |other: &&mut Identity| {
-            (other.vendor, other.device) == (gpu.vendor, gpu.device)
-                && (gpu.pci_bus_id.is_none() || other.pci_bus_id.as_deref().is_none_or(|place| is_at(&gpu, place)))
-        };
-        match found.iter_mut().find(is_same) {
-            Some(other) => other.pci_bus_id = other.pci_bus_id.take().or(gpu.pci_bus_id),
-            None => found.push(gpu),
+        let is_same = (only.vendor, only.device) == (gpu.vendor, gpu.device)
+            && (gpu.pci_bus_id.is_none() || only.pci_bus_id.as_deref().is_none_or(|place| is_at(&gpu, place)));
+        if !is_same {
+            return None;
         }
+        only.pci_bus_id = only.pci_bus_id.or(gpu.pci_bus_id);
     }
-    let gpu = found.pop()?;
-    found.is_empty().then_some(gpu)
+    Some(only)
 }
 
 /// Compares bus addresses, regardless of case and of zeros in the domain.
@@ -133,15 +132,60 @@ impl MachineTime {
 
 const NVIDIA: u32 = 0x10de;
 
-struct NvmlGpu {
-    nvml: Nvml,
-    index: u32,
-    /// Energy counter at the start.
-    first_millijoules: Option<u64>,
+/// Energy since the start, in microjoules.
+#[derive(Default)]
+struct EnergyCounter {
+    /// Value after which the counter wraps, if known.
+    range: Option<u64>,
+    /// Absent before the start. A failed reading, or a wrap at an unknown value, ends the count.
+    last: Option<u64>,
+    used: u64,
 }
 
-impl NvmlGpu {
-    fn find(gpu: &Identity) -> Option<Self> {
+impl EnergyCounter {
+    fn begin(&mut self, now: Option<u64>) {
+        (self.last, self.used) = (now, 0);
+    }
+
+    fn count(&mut self, now: Option<u64>) -> Option<u64> {
+        let (last, now) = (self.last.take()?, now?);
+        self.used += match now.checked_sub(last) {
+            Some(used) => used,
+            None => self.range?.checked_sub(last)? + now,
+        };
+        self.last = Some(now);
+        Some(self.used)
+    }
+}
+
+/// Lists the processors that count their energy. Parts of a package have other names, and `psys` is the whole board.
+pub(crate) fn processor_packages(root: &Path) -> Vec<PathBuf> {
+    let mut folders = list_folder(root.join("sys/class/powercap"));
+    folders.retain(|folder| read_text(folder.join("name")).is_some_and(|name| name.starts_with("package-")));
+    folders
+}
+
+/// Returns `None` if this user may not read one of the packages.
+fn energy_counters(root: &Path) -> Option<Vec<(PathBuf, EnergyCounter)>> {
+    let counter = |folder: PathBuf| {
+        let (file, range) = (folder.join("energy_uj"), read_whole(&folder.join("max_energy_range_uj")));
+        read_whole(&file)?;
+        Some((file, EnergyCounter { range, ..EnergyCounter::default() }))
+    };
+    processor_packages(root).into_iter().map(counter).collect()
+}
+
+fn read_whole(path: &Path) -> Option<u64> {
+    read_text(path)?.parse().ok()
+}
+
+enum GpuSensors {
+    Nvml { nvml: Box<Nvml>, index: u32 },
+    Sysfs { card: PathBuf, sensors: Option<PathBuf> },
+}
+
+impl GpuSensors {
+    fn in_nvml(gpu: &Identity) -> Option<Self> {
         if gpu.vendor != NVIDIA {
             return None;
         }
@@ -155,112 +199,10 @@ impl NvmlGpu {
         };
         let mut fitting: Vec<u32> = (0..nvml.device_count().ok()?).filter(is_it).collect();
         let index = fitting.pop().filter(|_| fitting.is_empty())?;
-        Some(Self { nvml, index, first_millijoules: None })
+        Some(Self::Nvml { nvml: Box::new(nvml), index })
     }
 
-    fn device(&self) -> Option<Device<'_>> {
-        self.nvml.device_by_index(self.index).ok()
-    }
-}
-
-impl Sensor for NvmlGpu {
-    fn begin(&mut self) {
-        self.first_millijoules = self.device().and_then(|device| device.total_energy_consumption().ok());
-    }
-
-    fn sample(&mut self, sample: &mut ResourceSample) {
-        let Some(device) = self.device() else { return };
-        sample.gpu_busy_percent = device.utilization_rates().ok().map(|rates| f64::from(rates.gpu));
-        sample.gpu_memory_bytes = device.memory_info().ok().map(|memory| memory.used);
-        sample.gpu_power_watts = device.power_usage().ok().map(|milliwatts| f64::from(milliwatts) / 1e3);
-        let used = device.total_energy_consumption().ok().zip(self.first_millijoules);
-        sample.gpu_energy_joules = used.and_then(|(now, first)| Some(now.checked_sub(first)? as f64 / 1e3));
-        sample.gpu_clock_hertz = device.clock_info(Clock::SM).ok().map(|megahertz| f64::from(megahertz) * 1e6);
-        sample.gpu_temperature_celsius = device.temperature(TemperatureSensor::Gpu).ok().map(f64::from);
-    }
-}
-
-/// All packages of the machine. If one of them fails, the sum is unknown.
-struct Rapl {
-    packages: Vec<ProcessorPackage>,
-    broken: bool,
-}
-
-struct ProcessorPackage {
-    folder: PathBuf,
-    /// Value after which the counter wraps, if known.
-    range_microjoules: Option<u64>,
-    last_microjoules: u64,
-    used_microjoules: u64,
-}
-
-/// Lists the processors that count their energy. Parts of a package have other names, and `psys` is the whole board.
-pub(crate) fn processor_packages(root: &Path) -> Vec<PathBuf> {
-    let mut folders = list_folder(root.join("sys/class/powercap"));
-    folders.retain(|folder| read_text(folder.join("name")).is_some_and(|name| name.starts_with("package-")));
-    folders
-}
-
-impl Rapl {
-    /// Returns `None` without packages that this user may read.
-    fn find(root: &Path) -> Option<Self> {
-        let mut packages = Vec::new();
-        for folder in processor_packages(root) {
-            let range_microjoules = read_whole(&folder.join("max_energy_range_uj"));
-            let last_microjoules = read_whole(&folder.join("energy_uj"))?;
-            packages.push(ProcessorPackage { folder, range_microjoules, last_microjoules, used_microjoules: 0 });
-        }
-        (!packages.is_empty()).then_some(Self { packages, broken: false })
-    }
-}
-
-impl Sensor for Rapl {
-    fn begin(&mut self) {
-        self.broken = false;
-        for package in &mut self.packages {
-            package.used_microjoules = 0;
-            match read_whole(&package.folder.join("energy_uj")) {
-                Some(microjoules) => package.last_microjoules = microjoules,
-                None => self.broken = true,
-            }
-        }
-    }
-
-    fn sample(&mut self, sample: &mut ResourceSample) {
-        self.broken |= self.packages.iter_mut().any(|package| package.count().is_none());
-        if !self.broken {
-            let used: u64 = self.packages.iter().map(|package| package.used_microjoules).sum();
-            sample.processor_energy_joules = Some(used as f64 / 1e6);
-        }
-    }
-}
-
-impl ProcessorPackage {
-    /// Returns `None` if reading fails, or if the counter wraps at an unknown value.
-    fn count(&mut self) -> Option<()> {
-        let now = read_whole(&self.folder.join("energy_uj"))?;
-        self.used_microjoules += match now.checked_sub(self.last_microjoules) {
-            Some(used) => used,
-            None => self.range_microjoules?.checked_sub(self.last_microjoules)? + now,
-        };
-        self.last_microjoules = now;
-        Some(())
-    }
-}
-
-fn read_whole(path: &Path) -> Option<u64> {
-    read_text(path)?.parse().ok()
-}
-
-struct SysfsGpu {
-    card: PathBuf,
-    sensors: Option<PathBuf>,
-    /// Energy counter at the start.
-    first_microjoules: Option<f64>,
-}
-
-impl SysfsGpu {
-    fn find(root: &Path, gpu: &Identity) -> Option<Self> {
+    fn in_sysfs(root: &Path, gpu: &Identity) -> Option<Self> {
         let is_it = |card: &PathBuf| {
             let device = card.join("device");
             if gpu.pci_bus_id.is_some() {
@@ -277,37 +219,45 @@ impl SysfsGpu {
         fitting.retain(|path| is_card(path) && is_it(path));
         let card = fitting.pop().filter(|_| fitting.is_empty())?;
         let sensors = list_folder(card.join("device/hwmon")).into_iter().next();
-        Some(Self { card, sensors, first_microjoules: None })
+        Some(Self::Sysfs { card, sensors })
     }
 
-    fn sensor(&self, file: &str) -> Option<f64> {
-        read_number(&self.sensors.as_ref()?.join(file))
-    }
-}
-
-impl Sensor for SysfsGpu {
-    fn begin(&mut self) {
-        self.first_microjoules = self.sensor("energy1_input");
-    }
-
-    fn sample(&mut self, sample: &mut ResourceSample) {
-        let busy_percent = read_number(&self.card.join("device/gpu_busy_percent"));
-        sample.gpu_busy_percent = busy_percent.filter(|percent| (0.0..=100.0).contains(percent));
-        sample.gpu_memory_bytes = read_whole(&self.card.join("device/mem_info_vram_used"));
-        let microwatts = self.sensor("power1_average").or_else(|| self.sensor("power1_input"));
-        sample.gpu_power_watts = microwatts.map(|microwatts| microwatts / 1e6);
-        // A counter that decreased has wrapped at an unknown value.
-        let used = self.sensor("energy1_input").zip(self.first_microjoules).map(|(now, first)| now - first);
-        if used.is_some_and(|microjoules| microjoules < 0.0) {
-            self.first_microjoules = None;
+    fn energy_microjoules(&self) -> Option<u64> {
+        match self {
+            Self::Nvml { nvml, index } => {
+                let millijoules = nvml.device_by_index(*index).ok()?.total_energy_consumption().ok()?;
+                millijoules.checked_mul(1000)
+            }
+            Self::Sysfs { sensors, .. } => read_whole(&sensors.as_ref()?.join("energy1_input")),
         }
-        sample.gpu_energy_joules = used.filter(|microjoules| *microjoules >= 0.0).map(|microjoules| microjoules / 1e6);
-        let megahertz = || {
-            let files = ["gt/gt0/rps_act_freq_mhz", "gt_act_freq_mhz"];
-            Some(1e6 * files.iter().find_map(|file| read_number(&self.card.join(file)))?)
-        };
-        sample.gpu_clock_hertz = self.sensor("freq1_input").or_else(megahertz);
-        sample.gpu_temperature_celsius = self.sensor("temp1_input").map(|thousandths| thousandths / 1e3);
+    }
+
+    /// Sets everything but the energy.
+    fn sample(&self, sample: &mut ResourceSample) {
+        match self {
+            Self::Nvml { nvml, index } => {
+                let Ok(device) = nvml.device_by_index(*index) else { return };
+                sample.gpu_busy_percent = device.utilization_rates().ok().map(|rates| f64::from(rates.gpu));
+                sample.gpu_memory_bytes = device.memory_info().ok().map(|memory| memory.used);
+                sample.gpu_power_watts = device.power_usage().ok().map(|milliwatts| f64::from(milliwatts) / 1e3);
+                sample.gpu_clock_hertz = device.clock_info(Clock::SM).ok().map(|megahertz| f64::from(megahertz) * 1e6);
+                sample.gpu_temperature_celsius = device.temperature(TemperatureSensor::Gpu).ok().map(f64::from);
+            }
+            Self::Sysfs { card, sensors } => {
+                let sensor = |file: &str| read_number(&sensors.as_ref()?.join(file));
+                let busy_percent = read_number(&card.join("device/gpu_busy_percent"));
+                sample.gpu_busy_percent = busy_percent.filter(|percent| (0.0..=100.0).contains(percent));
+                sample.gpu_memory_bytes = read_whole(&card.join("device/mem_info_vram_used"));
+                let microwatts = sensor("power1_average").or_else(|| sensor("power1_input"));
+                sample.gpu_power_watts = microwatts.map(|microwatts| microwatts / 1e6);
+                let megahertz = || {
+                    let files = ["gt/gt0/rps_act_freq_mhz", "gt_act_freq_mhz"];
+                    Some(1e6 * files.iter().find_map(|file| read_number(&card.join(file)))?)
+                };
+                sample.gpu_clock_hertz = sensor("freq1_input").or_else(megahertz);
+                sample.gpu_temperature_celsius = sensor("temp1_input").map(|thousandths| thousandths / 1e3);
+            }
+        }
     }
 }
 
@@ -363,55 +313,40 @@ pub(crate) mod tests {
         folder
     }
 
-    fn sampled(sensor: &mut impl Sensor) -> ResourceSample {
-        let mut sample = ResourceSample::default();
-        sensor.sample(&mut sample);
-        sample
-    }
-
-    /// Returns the joules since the start while the counters have these values.
-    fn joules(rapl: &mut Rapl, counters: &[(&Path, &str)]) -> Option<f64> {
-        for (folder, microjoules) in counters {
-            fs::write(folder.join("energy_uj"), microjoules).unwrap();
-        }
-        sampled(rapl).processor_energy_joules
-    }
-
     #[test]
-    fn packages_are_summed_and_counters_that_begin_again_go_on() {
+    fn packages_are_summed_and_every_one_counts() {
         let root = tempfile::tempdir().unwrap();
+        assert!(energy_counters(root.path()).unwrap().is_empty());
         let first = package(root.path(), 0, "package-0", 9_000_000);
         let second = package(root.path(), 1, "package-1", 1_000_000);
         package(root.path(), 2, "psys", 500);
-        let mut rapl = Rapl::find(root.path()).unwrap();
-        rapl.begin();
-        assert_eq!(joules(&mut rapl, &[]), Some(0.0));
+        let mut sensors = Sensors::of_the_processor(root.path());
+        sensors.begin();
+        assert_eq!(sensors.sample(0.0).processor_energy_joules, Some(0.0));
         // The first counter went from 9 J past its end at 10 J to half a joule.
-        assert_eq!(joules(&mut rapl, &[(&first, "500000"), (&second, "2000000")]), Some(2.5));
-        rapl.begin();
-        assert_eq!(joules(&mut rapl, &[]), Some(0.0));
+        fs::write(first.join("energy_uj"), "500000").unwrap();
+        fs::write(second.join("energy_uj"), "2000000").unwrap();
+        assert_eq!(sensors.sample(0.0).processor_energy_joules, Some(2.5));
+        fs::remove_file(second.join("energy_uj")).unwrap();
+        assert_eq!(sensors.sample(0.0).processor_energy_joules, None);
+        assert!(energy_counters(root.path()).is_none());
     }
 
     #[test]
-    fn counter_that_wraps_at_an_unknown_value_stays_absent() {
-        let root = tempfile::tempdir().unwrap();
-        let folder = package(root.path(), 0, "package-0", 9_000_000);
-        fs::remove_file(folder.join("max_energy_range_uj")).unwrap();
-        let mut rapl = Rapl::find(root.path()).unwrap();
-        rapl.begin();
-        let found = ["9500000", "100", "200"].map(|microjoules| joules(&mut rapl, &[(&folder, microjoules)]));
-        assert_eq!(found, [Some(0.5), None, None]);
-    }
-
-    #[test]
-    fn unreadable_packages_give_no_sensor() {
-        let root = tempfile::tempdir().unwrap();
-        assert!(Rapl::find(root.path()).is_none());
-        package(root.path(), 0, "psys", 1);
-        assert!(Rapl::find(root.path()).is_none());
-        let folder = package(root.path(), 1, "package-0", 1);
-        fs::remove_file(folder.join("energy_uj")).unwrap();
-        assert!(Rapl::find(root.path()).is_none());
+    fn a_count_ends_where_a_value_is_missing() {
+        for (range, values, expected) in [
+            (Some(100), [Some(90), Some(5), Some(6)], [Some(0), Some(15), Some(16)]),
+            (None, [Some(95), Some(5), Some(96)], [Some(5), None, None]),
+            (Some(100), [Some(91), None, Some(92)], [Some(1), None, None]),
+            (Some(80), [Some(90), Some(5), Some(6)], [Some(0), None, None]),
+        ] {
+            let mut counter = EnergyCounter { range, ..EnergyCounter::default() };
+            assert_eq!(counter.count(Some(1)), None, "counting has not begun");
+            for _ in 0..2 {
+                counter.begin(Some(90));
+                assert_eq!(values.map(|value| counter.count(value)), expected, "{range:?} {values:?}");
+            }
+        }
     }
 
     /// Creates a card's folder, and returns its device's folder.
@@ -445,35 +380,24 @@ pub(crate) mod tests {
     #[test]
     fn values_of_a_driver_are_converted_to_our_units() {
         let root = tempfile::tempdir().unwrap();
-        card(root.path(), 0, "0000:03:00.0");
+        let device = card(root.path(), 0, "0000:03:00.0");
         fs::create_dir_all(root.path().join("sys/class/drm/card0-DP-1")).unwrap();
-        let mut gpu = SysfsGpu::find(root.path(), &radeon(Some("0000:03:00.0"))).unwrap();
-        gpu.begin();
+        let energy = |microjoules: &str| fs::write(device.join("hwmon/hwmon3/energy1_input"), microjoules).unwrap();
+        let mut sensors = Sensors::on(Some(&radeon(Some("0000:03:00.0"))), root.path());
+        energy("7000000\n");
+        sensors.begin();
+        energy("7500000\n");
         let expected = ResourceSample {
+            seconds: 0.25,
             gpu_busy_percent: Some(97.0),
             gpu_memory_bytes: Some(1 << 30),
             gpu_power_watts: Some(250.0),
+            gpu_energy_joules: Some(0.5),
             gpu_clock_hertz: Some(2.4e9),
             gpu_temperature_celsius: Some(65.0),
             ..ResourceSample::default()
         };
-        assert_eq!(sampled(&mut gpu), expected);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn energy_counter_starts_at_zero_and_never_decreases() {
-        let root = tempfile::tempdir().unwrap();
-        let counter = card(root.path(), 0, "0000:03:00.0").join("hwmon/hwmon3/energy1_input");
-        let mut gpu = SysfsGpu::find(root.path(), &radeon(None)).unwrap();
-        let joules = |gpu: &mut SysfsGpu, microjoules: &str| {
-            fs::write(&counter, microjoules).unwrap();
-            sampled(gpu).gpu_energy_joules
-        };
-        assert_eq!(joules(&mut gpu, "7000000"), None, "counting has not begun");
-        gpu.begin();
-        let found = ["7500000", "100", "9000000"].map(|microjoules| joules(&mut gpu, microjoules));
-        assert_eq!(found, [Some(0.5), None, None]);
+        assert_eq!(sensors.sample(0.25), expected);
     }
 
     #[cfg(target_os = "linux")]
@@ -482,10 +406,8 @@ pub(crate) mod tests {
         let root = tempfile::tempdir().unwrap();
         card(root.path(), 0, "0000:03:00.0");
         fs::write(card(root.path(), 1, "0000:04:00.0").join("gpu_busy_percent"), "5").unwrap();
-        assert!(SysfsGpu::find(root.path(), &radeon(None)).is_none());
-        assert!(SysfsGpu::find(root.path(), &radeon(Some("0000:05:00.0"))).is_none());
-        let mut second = SysfsGpu::find(root.path(), &radeon(Some("0000:04:00.0"))).unwrap();
-        assert_eq!(sampled(&mut second).gpu_busy_percent, Some(5.0));
+        let busy_percent = |place| Sensors::on(Some(&radeon(place)), root.path()).sample(0.0).gpu_busy_percent;
+        assert_eq!([None, Some("0000:05:00.0"), Some("0000:04:00.0")].map(busy_percent), [None, None, Some(5.0)]);
     }
 
     /// A GPU that vanishes stops reporting without errors.
@@ -514,6 +436,6 @@ pub(crate) mod tests {
         assert_eq!(processor.energy_source(&samples), Some(EnergySource::ProcessorCounter));
         assert_eq!(processor.energy_source(&[]), None);
         fs::remove_dir_all(root.path().join("sys")).unwrap();
-        assert!(SysfsGpu::find(root.path(), &radeon(None)).is_none());
+        assert!(GpuSensors::in_sysfs(root.path(), &radeon(None)).is_none());
     }
 }

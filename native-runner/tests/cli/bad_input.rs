@@ -52,7 +52,7 @@ fn missing_matrix_units_are_refused() {
     let Some(listed) = software.filter(|listed| listed.adapter.name.contains("llvmpipe")) else {
         return skipped("there is no llvmpipe");
     };
-    if listed.features.matrix_side > 0 {
+    if listed.features["matrix_side"] != 0 {
         return skipped("this llvmpipe lists some");
     }
     let parts: &[&str] = &[&listed.adapter.name, "does not support f16-matrix", "lists none", "use f16"];
@@ -90,15 +90,13 @@ fn unusable_data_is_named_with_the_command_that_fetches_it() {
 fn divergence_ends_the_run_at_its_step() {
     let devices = [Some("--backend reference".to_owned()), any_adapter()].into_iter().flatten();
     // With the second learning rate, losses grow but stay finite.
-    for (device, settings) in
-        devices.flat_map(|device| ["1e30", "1e6 --seed 1"].map(|settings| (device.clone(), settings)))
-    {
-        let line = format!("{device} --steps 5 --batch-size 16 --json - --learning-rate {settings}");
+    let of = |device: String| ["1e30", "1e6 --seed 1"].map(|rate| format!("{device} --learning-rate {rate}"));
+    for settings in devices.flat_map(of) {
+        let line = format!("{settings} --steps 5 --batch-size 16 --json -");
         let finished = Runner::new(&line).tiny().run().expect_status(3);
         let record: RunRecord = finished.json();
-        let Outcome::Diverged { step } = record.workloads[0].outcome else {
-            panic!("{:?}", record.workloads[0].outcome)
-        };
+        let outcome = &record.workloads[0].outcome;
+        let Outcome::Diverged { step } = outcome else { panic!("{outcome:?}") };
         // The record on standard output moves the table to standard error.
         let parts = ["tiny diverged", &format!("at step {step}"), "--learning-rate", "Training throughput", "Verdict"];
         let finished = finished.expect_errors(&parts);
@@ -111,14 +109,11 @@ fn divergence_ends_the_run_at_its_step() {
 #[test]
 fn impossible_settings_are_refused_with_what_is_allowed() {
     let batch_size = &["batch size", "from 1 to 60000"];
-    let of_runs: [(&str, i32, &[&str]); 29] = [
+    let of_runs: [(&str, i32, &[&str]); 25] = [
         ("--batch-size 0", 2, batch_size),
         ("--batch-size 60001", 2, batch_size),
         ("--batch-size -1", 2, &["--batch-size", "-1"]),
         ("--seed -3", 2, &["invalid value '-3'", "--seed"]),
-        ("--seeds -3", 2, &["invalid value '-3'", "--seeds"]),
-        ("--steps -3", 2, &["invalid value '-3'", "--steps"]),
-        ("--epochs -3", 2, &["invalid value '-3'", "--epochs"]),
         ("--threads -3", 2, &["invalid value '-3'", "--threads"]),
         ("--upload-timeout -3", 2, &["invalid value '-3'", "--upload-timeout"]),
         ("--name RTX\u{200e}", 2, &["--name", "U+200E"]),
@@ -131,7 +126,6 @@ fn impossible_settings_are_refused_with_what_is_allowed() {
         ("--seconds 0", 2, &["seconds", "above 0"]),
         ("--epochs 1 --steps 1", 2, &["--epochs", "--steps"]),
         ("--seed 4294967296", 2, &["--seed", "4294967296"]),
-        ("--upload localhost:8080", 2, &["--upload", "http://"]),
         ("--upload-timeout 0", 2, &["--upload-timeout", "above 0"]),
         ("--dropout on", 2, &["--dropout", "unexpected"]),
         ("--adapter=", 2, &["--adapter", "1 to 100"]),

@@ -27,9 +27,8 @@ fn run_shows_metrics_and_keeps_a_valid_record() {
 
     let verdict = finished.stdout.lines().find(|line| line.contains("Verdict")).expect("there is a verdict");
     assert!(verdict.contains("Mine"), "{verdict}");
-    let start_and_resources =
-        ["Cold start keras-mnist-mlp: data ", "· first step ", "Resources keras-mnist-mlp: ", "· memory "];
-    expect_parts(&finished.stdout, &start_and_resources);
+    let parts = ["Cold start keras-mnist-mlp: data ", "· first step ", "Resources keras-mnist-mlp: ", "· memory "];
+    expect_parts(&finished.stdout, &parts);
     expect_parts(&finished.stdout, &["wgsl", "not ranked: "]);
     for warning in &record.warnings {
         expect_parts(&finished.stderr, &[&one_line(&warning.to_string())]);

@@ -9,17 +9,11 @@ use serde_json::Value;
 
 use crate::support::*;
 
-/// Bundled program, with its Python requirements.
-struct Ready {
-    name: &'static str,
-    keras_backend: &'static str,
-    modules: &'static str,
-}
-
-const PROGRAMS: [Ready; 3] = [
-    Ready { name: "pytorch", keras_backend: "", modules: "numpy, torch" },
-    Ready { name: "keras-jax", keras_backend: "jax", modules: "keras, jax" },
-    Ready { name: "keras-tensorflow", keras_backend: "tensorflow", modules: "keras, tensorflow" },
+/// Bundled programs, each with the backend of Keras and the Python modules that it needs.
+const PROGRAMS: [(&str, &str, &str); 3] = [
+    ("pytorch", "", "numpy, torch"),
+    ("keras-jax", "jax", "keras, jax"),
+    ("keras-tensorflow", "tensorflow", "keras, tensorflow"),
 ];
 
 /// Small traces that cover dense, convolutional and recurrent layers, three update rules, dropout, and Caffe's
@@ -33,20 +27,22 @@ const TRACES: [&str; 6] = [
     "tensorflow-cifar10-small",
 ];
 
-impl Ready {
-    /// Returns a Python with the modules: one from `GRADMARK_PYTHON`, which is separated as in `PATH`, or the machine's
-    /// own.
-    fn python(&self) -> Option<PathBuf> {
-        let named = env::var_os("GRADMARK_PYTHON").unwrap_or_default();
-        let own = ["python3", "/usr/bin/python3"].map(PathBuf::from);
-        let has_modules = |python: &PathBuf| {
-            let mut command = Command::new(python);
-            // Keras imports JAX or TensorFlow, whichever is selected.
-            command.args(["-c", &format!("import {}", self.modules)]).env("KERAS_BACKEND", self.keras_backend);
-            command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
-        };
-        env::split_paths(&named).filter(|path| !path.as_os_str().is_empty()).chain(own).find(has_modules)
+/// Returns a Python with the modules: one from `GRADMARK_PYTHON`, which is separated as in `PATH`, or the machine's own.
+/// Without one, returns `None` and reports it.
+fn python(keras_backend: &str, modules: &str) -> Option<PathBuf> {
+    let named = env::var_os("GRADMARK_PYTHON").unwrap_or_default();
+    let own = ["python3", "/usr/bin/python3"].map(PathBuf::from);
+    let has_modules = |python: &PathBuf| {
+        let mut command = Command::new(python);
+        // Keras imports JAX or TensorFlow, whichever is selected.
+        command.args(["-c", &format!("import {modules}")]).env("KERAS_BACKEND", keras_backend);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    };
+    let found = env::split_paths(&named).filter(|path| !path.as_os_str().is_empty()).chain(own).find(has_modules);
+    if found.is_none() {
+        skipped(format_args!("no Python here has {modules}"));
     }
+    found
 }
 
 pub(crate) fn golden(name: &str) -> Value {
@@ -61,15 +57,12 @@ fn numbers(value: &Value) -> Vec<f64> {
 #[test]
 #[ignore = "needs other frameworks"]
 fn every_framework_reproduces_the_golden_traces() {
-    for of in &PROGRAMS {
-        let Some(python) = of.python() else {
-            skipped(format_args!("no Python here has {}", of.modules));
-            continue;
-        };
+    for (program, keras_backend, modules) in PROGRAMS {
+        let Some(python) = python(keras_backend, modules) else { continue };
         for (name, layout) in TRACES.iter().flat_map(|name| ["nhwc", "nchw"].map(|layout| (*name, layout))) {
-            let line = format!("{} --layout {layout}", trace_line(name, of.name));
-            let runner = Runner::new(&line).arg("--program").arg(of.name).env("GRADMARK_PYTHON", &python);
-            expect_golden(name, &format!("{} in {layout}", of.name), &runner.run().expect_status(0).stdout);
+            let line = format!("{} --layout {layout} --program {program}", trace_line(name, program));
+            let runner = Runner::new(&line).env("GRADMARK_PYTHON", &python);
+            expect_golden(name, &format!("{program} in {layout}"), &runner.run().expect_status(0).stdout);
         }
     }
 }
@@ -127,21 +120,17 @@ fn worst_share(golden: &Value, trace: &Value) -> (f64, String) {
 #[test]
 #[ignore = "needs other frameworks"]
 fn a_framework_stands_beside_the_others_in_one_table() {
-    let of = &PROGRAMS[0];
-    let Some(python) = of.python() else {
-        return skipped(format_args!("no Python here has {}", of.modules));
-    };
+    let (program, keras_backend, modules) = PROGRAMS[0];
+    let Some(python) = python(keras_backend, modules) else { return };
     let line = "--backend reference,pytorch --workload keras-mnist-mlp --batch-size 16 --steps 8 --seeds 1 --json -";
-    let runner = Runner::new(line).arg("--program").arg(of.name).env("GRADMARK_PYTHON", &python);
+    let runner = Runner::new(line).arg("--program").arg(program).env("GRADMARK_PYTHON", &python);
     let document: Value = runner.run().expect_status(0).json();
     let rows = document["comparisons"][0]["rows"].as_array().unwrap();
-    assert_eq!(
-        rows.iter().map(|row| row["contender"]["backend"].as_str().unwrap()).collect::<Vec<_>>(),
-        ["reference", "pytorch"]
-    );
-    assert!(rows.iter().all(|row| row["outcome"]["kind"] == "completed"), "{rows:?}");
-    let record =
-        &document["records"].as_array().unwrap().iter().find(|of| of["device"]["backend"] == "pytorch").unwrap();
+    let ended = rows.iter().map(|row| [&row["contender"]["backend"], &row["outcome"]["kind"]]);
+    let [reference, pytorch, completed] = ["reference", "pytorch", "completed"].map(Value::from);
+    assert_eq!(ended.collect::<Vec<_>>(), [[&reference, &completed], [&pytorch, &completed]]);
+    let mut records = document["records"].as_array().unwrap().iter();
+    let record = records.find(|record| record["device"]["backend"] == "pytorch").unwrap();
     let departures = record["departures"].to_string();
     assert!(departures.contains(r#""program":"pytorch""#), "{departures}");
     assert_eq!(record["workloads"][0]["correctness"]["passed"], true);
@@ -150,11 +139,8 @@ fn a_framework_stands_beside_the_others_in_one_table() {
 #[test]
 fn what_cannot_be_is_said_before_anything_is_trained() {
     let named = |program: &str| Runner::new("--backend pytorch --program").arg(program);
-    let cases: [(&str, i32, &[&str]); 2] = [
-        ("python3 x.py", 2, &["NAME=COMMAND", "pytorch, keras-jax"]),
-        ("pytorch=/nowhere/python3 x.py", 1, &["`pytorch` failed", "cannot be started"]),
-    ];
-    expect_refusals_of(named, &cases);
+    let nowhere = ("pytorch=/nowhere/python3 x.py", 1, &["`pytorch` failed", "cannot be started"] as &[&str]);
+    expect_refusals_of(named, &[nowhere]);
     let cases: [(&str, i32, &[&str]); 2] = [
         ("--upload http://127.0.0.1:9 --yes", 2, &["external program", "--upload"]),
         ("--adapter discrete", 2, &["the adapter must be omitted", "chooses its device itself"]),
@@ -192,8 +178,7 @@ layers = [{ dense = { units = 10 } }]
 
 #[test]
 fn documented_example_passes_the_check_and_trains() {
-    let example = Ready { name: "plain-python", keras_backend: "", modules: "json" };
-    let Some(python) = example.python() else { return skipped("no Python here") };
+    let Some(python) = python("", "json") else { return };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/programs/plain_python.py");
     let line = "--backend plain-python --workload-file linear.toml --seed 1 --steps 2 --json -";
     let program = format!("plain-python='{}' '{}'", python.display(), path.display());

@@ -59,9 +59,8 @@ fn launches_are_measured_shown_and_reported_alone() {
 #[ignore = "measures every product"]
 fn products_have_a_share_of_peak_or_a_reason() {
     // A few milliseconds per entry, enough for small products on any device and for the largest ones on none.
-    let Some(finished) = run_on_adapter("kernels --suite gemm --budget-seconds 0.1 --budget-mib 100 --json") else {
-        return;
-    };
+    let line = "kernels --suite gemm --budget-seconds 0.1 --budget-mib 100 --json";
+    let Some(finished) = run_on_adapter(line) else { return };
     let document: Value = finished.expect_status(0).json();
     let entries = document["entries"].as_array().unwrap();
     let of = |outcome: &str| entries.iter().filter(|entry| entry["outcome"] == outcome).collect::<Vec<_>>();
@@ -189,9 +188,8 @@ fn workload_too_large_is_refused_and_others_go_on() {
 #[ignore = "times a recurrent network"]
 fn missing_data_and_oversized_batches_affect_no_others() {
     let steps = "steps --seconds-per-workload 0.1 --unchecked --json";
-    let Some(finished) = run_on_adapter(&format!("{steps} --workload keras-babi-rnn --batch-sizes 2,5000")) else {
-        return;
-    };
+    let large = format!("{steps} --workload keras-babi-rnn --batch-sizes 2,5000");
+    let Some(finished) = run_on_adapter(&large) else { return };
     let sizes = &finished.expect_status(0).json::<Value>()["workloads"][0]["sizes"];
     assert_eq!(sizes[0]["entries"][0]["outcome"], "measured");
     assert_eq!(sizes[1]["entries"][0]["outcome"], "skipped");
@@ -217,7 +215,6 @@ fn impossible_measurements_are_refused_with_the_reason() {
         ("profile --workload keras-mnist-mlp --batch-size 60001", 2, &["from 1 to 60000"]),
         ("steps --workload no-such-net", 2, &["no-such-net", "caffe-mnist"]),
         ("steps --backend abacus", 2, &["abacus", "wgsl"]),
-        ("steps --batch-sizes 4..2", 2, &["--batch-sizes", "above 0"]),
         ("steps --seconds-per-workload 0", 2, &["--seconds-per-workload", "above 0"]),
         ("steps --reference-steps 0", 2, &["--reference-steps", "0"]),
         ("steps --adapter no-such-gpu", 2, &["no adapter fits", "no-such-gpu"]),

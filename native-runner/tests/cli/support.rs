@@ -142,12 +142,21 @@ impl Running {
     /// Time without output after which a program counts as hanging.
     pub(crate) const SILENCE: Duration = Duration::from_secs(300);
 
+    /// Receives a line of standard error. Returns false at its end.
+    #[track_caller]
+    fn hear(&mut self) -> bool {
+        match self.stderr.recv_timeout(Self::SILENCE) {
+            Ok(line) => self.said.push(line),
+            Err(RecvTimeoutError::Disconnected) => return false,
+            Err(RecvTimeoutError::Timeout) => panic!("it hangs:\n{}", self.said.join("\n")),
+        }
+        true
+    }
+
+    #[track_caller]
     pub(crate) fn wait_for(&mut self, part: &str) {
         while !self.said.last().is_some_and(|line| line.contains(part)) {
-            match self.stderr.recv_timeout(Self::SILENCE) {
-                Ok(line) => self.said.push(line),
-                Err(error) => panic!("`{part}` was never said ({error}):\n{}", self.said.join("\n")),
-            }
+            assert!(self.hear(), "`{part}` was never said:\n{}", self.said.join("\n"));
         }
     }
 
@@ -160,14 +169,9 @@ impl Running {
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(self.pid()), signal).unwrap();
     }
 
+    #[track_caller]
     pub(crate) fn end(mut self) -> RunnerOutput {
-        loop {
-            match self.stderr.recv_timeout(Self::SILENCE) {
-                Ok(line) => self.said.push(line),
-                Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => panic!("it hangs:\n{}", self.said.join("\n")),
-            }
-        }
+        while self.hear() {}
         let stdout = self.stdout.iter().collect::<Vec<_>>().join("\n");
         let status = self.process.0.wait().unwrap().code();
         RunnerOutput { status, stdout, stderr: self.said.join("\n"), folder: self.folder }
@@ -272,17 +276,11 @@ pub(crate) struct ListedAdapter {
     pub(crate) default: bool,
     #[serde(flatten)]
     pub(crate) adapter: Adapter,
-    pub(crate) features: ListedFeatures,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct ListedFeatures {
-    pub(crate) matrix_side: u32,
+    pub(crate) features: serde_json::Value,
 }
 
 pub(crate) fn adapters() -> Vec<ListedAdapter> {
-    let finished = Runner::new("adapters --json").run().expect_status(0);
-    serde_json::from_str(&finished.stdout).unwrap()
+    run("adapters --json", 0).json()
 }
 
 /// Returns the arguments that choose an adapter for tests: a software one if available, so that every test run uses the
@@ -408,25 +406,12 @@ fn serve(mut stream: TcpStream, log: &Mutex<Vec<ReceivedCall>>, answer: &dyn Fn(
 
 fn read_request(stream: &TcpStream) -> ReceivedCall {
     let mut reader = BufReader::new(stream);
-    let mut line = || {
-        let mut text = String::new();
-        reader.read_line(&mut text).unwrap();
-        text.trim_end().to_owned()
-    };
-    let first = line();
-    let mut length = 0;
-    loop {
-        let header = line().to_lowercase();
-        if header.is_empty() {
-            break;
-        }
-        if let Some(value) = header.strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap();
-        }
-    }
-    let mut body = vec![0; length];
+    let lines = reader.by_ref().lines().map(Result::unwrap);
+    let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+    let length = |line: &String| Some(line.to_lowercase().strip_prefix("content-length:")?.trim().parse().unwrap());
+    let mut body = vec![0; head.iter().find_map(length).unwrap_or(0)];
     reader.read_exact(&mut body).unwrap();
-    let (call, _) = first.rsplit_once(' ').unwrap();
+    let (call, _) = head[0].rsplit_once(' ').unwrap();
     ReceivedCall { call: call.to_owned(), body }
 }
 

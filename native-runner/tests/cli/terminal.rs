@@ -93,7 +93,6 @@ fn record_is_uploaded_only_after_yes() {
     }
     assert!(server.received().is_empty());
 
-    // The record is shown first.
     let text = on_a_terminal(&arguments, 100, &[], "s\ny\n").unwrap();
     let question = "Upload this record? [y]es, [N]o, [s]how it first";
     assert_eq!(text.matches(question).count(), 2, "{text}");

@@ -162,8 +162,7 @@ fn a_registered_run_is_followed_proven_and_awaits_the_verdict() {
     assert_eq!((record.run_id.as_deref(), record.nonce.as_deref()), (Some("run-1"), Some("once")));
     assert_eq!((record.requested.seed, record.workloads.len()), (987_654_321, 1));
     let hashes = curious.committed.lock().unwrap().values().cloned().collect::<Vec<_>>();
-    let segment =
-        |(number, state_sha256): (u32, &String)| Segment { beacon: beacon(number), state_sha256: state_sha256.clone() };
+    let segment = |(number, hash): (u32, &String)| Segment { beacon: beacon(number), state_sha256: hash.clone() };
     let expected: Vec<Segment> = (0..).zip(&hashes).map(segment).collect();
     assert_eq!(record.workloads[0].segments, expected);
     assert_eq!(record.workloads[0].windows.len(), expected.len());
@@ -173,13 +172,9 @@ fn a_registered_run_is_followed_proven_and_awaits_the_verdict() {
     let kept = fs::read_to_string(finished.folder.path().join("kept.json")).unwrap();
     assert_eq!(kept.trim_end().as_bytes(), uploaded.body, "what is kept is what was uploaded");
 
-    let url = &server.url;
-    expect_parts(
-        &finished.stdout,
-        &["checked", "Not reviewed yet", &format!("{url}/runs/run-1"), &format!("{url}/runs/run-1/delete#secret")],
-    );
-    let shown = one_line(&finished.stdout);
-    assert!(shown.contains("being verified") && shown.contains("Verified proven"), "{shown}");
+    let permalink = format!("{}/runs/run-1", server.url);
+    let parts = ["checked", "Not reviewed yet", &permalink, &format!("{permalink}/delete#secret")];
+    finished.expect_output(&parts).expect_output(&["being verified", "Verified proven"]);
 }
 
 #[test]
@@ -217,8 +212,7 @@ fn refused_record_can_be_uploaded_later_as_unverified() {
     assert_eq!(paths(&closing.received()), ["POST /api/v1/runs/import"], "a seed of one's own is not registered");
     assert!(finished.stdout.contains("Verdict"), "the metrics are still shown:\n{}", finished.stdout);
     let command = format!("native-runner upload gradmark-seed-5.json --to {}", closing.url);
-    let finished =
-        finished.expect_errors(&["The leaderboard is closed today", &command, "the upload will be unverified"]);
+    expect_parts(&finished.stderr, &["The leaderboard is closed today", &command, "the upload will be unverified"]);
 
     let server = leaderboard();
     let file = finished.folder.path().join("gradmark-seed-5.json");

@@ -6,6 +6,7 @@ use std::{env, fs};
 use results::RunRecord;
 use serde_json::Value;
 
+use crate::study::StudyFiles;
 use crate::support::*;
 
 fn documented(name: &str) -> PathBuf {
@@ -122,33 +123,25 @@ fn a_file_and_the_schema_are_shown() {
 
 #[test]
 fn a_study_trains_files_and_notices_that_one_has_changed() {
-    let study = "title = \"t\"\n[[matrix]]\nworkloads = [\"small.toml\", \"keras-mnist-mlp\"]\nbackends = [\"reference\"]\n\
-                 batch_sizes = [4]\nlimits = [{ steps = 1 }]\n";
-    let place = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| fs::write(place.path().join(name), text).unwrap();
-    write("mine.toml", study);
-    write("small.toml", SMALL);
+    let study = StudyFiles::new("");
+    study.write_of(&["small.toml", "keras-mnist-mlp"], "batch_sizes = [4]\nlimits = [{ steps = 1 }]");
+    let write = |text: &str| fs::write(study.file().with_file_name("small.toml"), text).unwrap();
+    write(SMALL);
     // Network files are searched next to the study file, regardless of the working folder.
-    let run = |words: &str| {
-        let output = place.path().join("out");
-        Runner::new("study").arg(place.path().join("mine.toml")).arg("--output").arg(output).args(words).run()
-    };
-    let dry = run("--dry-run").expect_status(0);
-    assert!(dry.stdout.contains("small") && dry.stdout.contains("keras-mnist-mlp"), "{}", dry.stdout);
+    let run = |words: &str| study.runner(words).run();
+    run("--dry-run").expect_status(0).expect_output(&["small", "keras-mnist-mlp"]);
     run("").expect_status(0);
-    let cells = fs::read_dir(place.path().join("out/cells")).unwrap().map(|entry| entry.unwrap().path());
-    let cells: Vec<Value> = cells.map(|path| read_json(&path)).collect();
-    let small = cells.iter().find(|cell| cell["settings"]["spec"]["workloads"][0] == "small").unwrap();
+    let small = study.cell("/spec/workloads/0", "small");
     assert_eq!(small["record"]["workloads"][0]["network"]["name"], "small", "{small}");
     let server = leaderboard();
     let upload = run(&format!("--upload {} --yes", server.url)).expect_status(0);
     upload.expect_errors(&["1 of external programs or networks from files are not uploaded"]);
     assert_eq!(server.received().len(), 1);
 
-    write("small.toml", &SMALL.replace("filters = 4", "filters = 5"));
+    write(&SMALL.replace("filters = 4", "filters = 5"));
     run("")
         .expect_status(2)
         .expect_errors(&["belongs to a different study", "small.toml has changed since the folder was created"]);
-    write("small.toml", "name = 7\n");
+    write("name = 7\n");
     run("").expect_status(2).expect_errors(&["[[matrix]] 1", "small.toml, line 1, column 8", "expected a string"]);
 }
