@@ -22,7 +22,7 @@ pub trait StoreProgress: Sync {
 
 /// Folder that contains, or will contain, the data files.
 pub struct Store {
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     pub(crate) archives: PathBuf,
     pub(crate) files: Vec<RegisteredFile>,
     pub(crate) sources: Vec<PublishedSet>,
@@ -54,10 +54,6 @@ impl Store {
     /// Omits the compressed twins, which only a server needs.
     pub fn uncompressed(self) -> Self {
         Self { compressed: false, ..self }
-    }
-
-    pub fn folder(&self) -> &Path {
-        &self.folder
     }
 
     /// Returns the number of files, without compressed twins.

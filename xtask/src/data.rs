@@ -22,7 +22,7 @@ pub(crate) fn programs() -> impl Download + 'static {
 /// Ensures that all files of the store are complete and correct, or, if `refetch`, fetches and makes them again.
 pub(crate) fn prepare(store: &Store, refetch: bool) -> Result<()> {
     setup::system(setup::Wanted { download: store.needs_download(), ..setup::Wanted::default() })?;
-    say::step("Verifying", format!("the data sets in {}", store.folder().display()));
+    say::step("Verifying", format!("the data sets in {}", store.folder.display()));
     let made = store.ensure(refetch)?;
     let new = if made > 0 { format!(", {made} of them new") } else { String::new() };
     say::step("Data", format!("{} files verified{new}", store.files()));
