@@ -2,9 +2,9 @@
 
 mod chromium;
 mod drive;
-mod driven;
 mod firefox;
 mod page;
+mod process;
 mod server;
 
 pub use chromium::Chromium;
