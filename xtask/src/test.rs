@@ -6,7 +6,7 @@ use crate::{check, data, dist, page, say};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use data_sets::files::{sha256_hex, temporary_name, unpack, write_whole};
-use data_sets::{Download, Package, Store};
+use data_sets::{Package, Store, StoreHost};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
