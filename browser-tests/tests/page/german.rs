@@ -1,6 +1,5 @@
 //! The choice of language, and the English that must not remain in German. `accessible.rs` looks for it in each state.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -28,25 +27,14 @@ const TEXTS: &str = "() => {
     return found.map((text) => text.trim()).filter((text) => text !== '');
 }";
 
-fn read_texts(language: &str) -> BTreeMap<String, String> {
+fn read_texts(language: &str) -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app/locales").join(language);
-    let mut texts = BTreeMap::new();
+    let mut texts = Vec::new();
     for file in std::fs::read_dir(folder).unwrap() {
-        let mut name = String::new();
-        for line in std::fs::read_to_string(file.unwrap().path()).unwrap().lines() {
-            match line.split_once(" = ") {
-                Some((key, text)) if !line.starts_with([' ', '#']) => {
-                    key.clone_into(&mut name);
-                    texts.insert(name.clone(), text.to_owned());
-                }
-                _ if line.starts_with(' ') => {
-                    let text = texts.get_mut(&name).unwrap();
-                    text.push(' ');
-                    text.push_str(line.trim());
-                }
-                _ => {}
-            }
-        }
+        // Long texts continue in indented lines.
+        let file = std::fs::read_to_string(file.unwrap().path()).unwrap().replace("\n ", " ");
+        let messages = file.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "));
+        texts.extend(messages.map(|(_, text)| text.split_whitespace().collect::<Vec<_>>().join(" ")));
     }
     texts
 }
@@ -60,9 +48,9 @@ pub(crate) struct English {
 impl English {
     pub(crate) fn new() -> Self {
         let (english, german) = (read_texts("en"), read_texts("de"));
-        let occurs_in_german = |text: &str| german.values().any(|translation| translation.contains(text));
+        let occurs_in_german = |text: &str| german.iter().any(|translation| translation.contains(text));
         let (mut whole, mut parts) = (Vec::new(), Vec::new());
-        for text in english.values() {
+        for text in &english {
             if !text.contains('{') && !occurs_in_german(text) {
                 whole.push(text.clone());
             }
