@@ -28,7 +28,7 @@ pub struct PageServer {
 impl PageServer {
     /// Starts the server with the built page and the data sets, modified by `setup`.
     pub fn start(setup: &Setup) -> Result<Self> {
-        let binary = path_from("GRADMARK_LEADERBOARD", binary_folder()?.join("leaderboard"));
+        let binary = find_program("GRADMARK_LEADERBOARD", "leaderboard")?;
         let (original, original_data) = (built_page()?, path_from("GRADMARK_DATA", workspace_root()?.join("data")));
         if !original.join("index.html").is_file() {
             bail!("{} has no page; `cargo xtask test` builds it", original.display());
@@ -143,8 +143,10 @@ fn matches_file(name: &OsStr, wanted: &str) -> bool {
     ["", ".br", ".gz"].iter().any(|ending| name == format!("{wanted}{ending}").as_str())
 }
 
-/// Returns Cargo's folder of binaries. Tests are in its subfolder `deps`, and examples in `examples`.
-fn binary_folder() -> Result<PathBuf> {
+/// Returns the path in an environment variable, or else of a program in Cargo's folder of binaries. Tests are in its
+/// subfolder `deps`, and examples in `examples`.
+pub fn find_program(variable: &str, name: &str) -> Result<PathBuf> {
     let here = env::current_exe()?;
-    here.ancestors().nth(2).map(Path::to_path_buf).context("tests are in a subfolder of the folder of binaries")
+    let folder = here.ancestors().nth(2).context("tests are in a subfolder of the folder of binaries")?;
+    Ok(path_from(variable, folder.join(name)))
 }

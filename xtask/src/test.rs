@@ -222,7 +222,7 @@ impl Selection {
     fn build(&self, top: &Path) -> Result<()> {
         let verbs = ["Building", "Built"];
         for tools in [false, true].into_iter().filter(|tools| self.has_any(*tools)) {
-            say::follow(verbs, "the tests", self.test_command(top, tools, self.has_nextest).arg("--no-run"))?;
+            say::follow(verbs, "the tests", self.test_command(top, tools).arg("--no-run"))?;
         }
         // Cargo builds the programs of a crate only with the crate's own tests.
         for program in ["leaderboard", "native-runner"].into_iter().filter(|name| !self.has(name)) {
@@ -233,9 +233,9 @@ impl Selection {
         Ok(())
     }
 
-    fn test_command(&self, top: &Path, tools: bool, with_nextest: bool) -> Command {
+    fn test_command(&self, top: &Path, tools: bool) -> Command {
         let mut command = cargo(top);
-        command.args(if with_nextest { &["nextest", "run"][..] } else { &["test"] });
+        command.args(if self.has_nextest { &["nextest", "run"][..] } else { &["test"] });
         command.args(self.packages(tools)).arg("--tests");
         command
     }
@@ -247,7 +247,7 @@ impl Selection {
             if !self.has_any(tools) {
                 continue;
             }
-            let mut command = self.test_command(top, tools, self.has_nextest);
+            let mut command = self.test_command(top, tools);
             command.arg("--no-fail-fast");
             if self.has_nextest {
                 command.arg("--test-threads").arg(test_threads().to_string());

@@ -6,6 +6,8 @@ use browser_tests::{
 use fantoccini::Locator;
 use serde_json::{Value, json};
 
+use crate::run::assert_completed;
+
 /// Runs `body` if the page has Burn. A missing bundle is a failure.
 fn drive_with_burn(setup: Setup, body: impl AsyncFnOnce(&Chromium, &PageServer)) {
     let state = read_page_json("burn.json").unwrap();
@@ -33,12 +35,6 @@ async fn train_with(page: &Chromium, framework: &str, folder: &str) -> Value {
     let record = page.record().await;
     assert_completed(&record);
     record
-}
-
-fn assert_completed(record: &Value) {
-    let workload = &record["workloads"][0];
-    assert_eq!(workload["correctness"]["passed"], true, "{record}");
-    assert_eq!(workload["outcome"]["kind"], "completed", "{record}");
 }
 
 #[test]

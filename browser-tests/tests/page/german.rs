@@ -118,8 +118,7 @@ fn a_language_change_is_stored_and_keeps_the_run() {
 fn language_and_theme_follow_the_browser_until_chosen() {
     drive(Setup::NO_GPU, async |page| {
         page.open_to("/?batch=32", "table", "Published hardware").await;
-        let summary = page.find(Locator::Css("details.options > summary")).await;
-        summary.click().await.unwrap();
+        page.click_css("details.options > summary").await;
         page.choose("Language", "Deutsch").await;
         page.wait_for("heading", "Wie schnell lernt diese GPU?").await;
         tokio::time::sleep(Duration::from_millis(100)).await;
