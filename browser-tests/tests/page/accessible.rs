@@ -6,9 +6,6 @@ use browser_tests::{Chromium, Page, Setup, TIMEOUT, drive, skipped, tour_compari
 
 use crate::german::English;
 
-/// Options for all default rules, including best practices, and for the target size (WCAG 2.2, 2.5.8), which is off by
-/// default.
-const AXE_OPTIONS: &str = "{ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } }";
 const APPEARANCES: [Setup; 3] = [
     Setup { dark: true, ..Setup::USUAL },
     Setup::PHONE,
@@ -42,23 +39,8 @@ impl AxeCheck {
     pub(crate) async fn check(&mut self, page: &impl Page, state: &str) {
         // The content security policy does not apply to the driver's scripts.
         let Some(script) = &self.axe else { return };
-        let check = format!(
-            "async () => {{
-                if (!window.axe) {{ {script} }}
-                // Let theme transitions finish, because their colors do not count.
-                const ends = (animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime);
-                const animations = document.getAnimations().filter(ends);
-                await Promise.all(animations.map((animation) => animation.finished.catch(() => {{}})));
-                const found = await window.axe.run(document, {AXE_OPTIONS});
-                const describe = (node) => `${{node.target.join(' ')}}: ${{node.failureSummary.replace(/\\s+/g, ' ')}}`;
-                return {{
-                    engine: found.testEngine.version,
-                    violations: found.violations.flatMap(({{ id, nodes }}) =>
-                        nodes.map((node) => `${{id}}: ${{describe(node)}}`)),
-                }};
-            }}"
-        );
-        let found = page.ask(&check).await;
+        page.ask(&format!("() => {{ if (!window.axe) {{ {script} }} }}")).await;
+        let found = page.ask(include_str!("find_violations.js")).await;
         assert!(found["engine"].is_string(), "{found}");
         let violations = found["violations"].as_array().expect("a list");
         self.violations.extend(violations.iter().map(|line| format!("{state}: {}", line.as_str().expect("a line"))));

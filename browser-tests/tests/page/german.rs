@@ -10,23 +10,6 @@ use serde_json::Value;
 /// Minimum length of a fragment that identifies its text. Shorter ones may be names.
 const MIN_PART_LENGTH: usize = 12;
 
-/// Script that returns all texts of the page, visible or not, including attributes that screen readers read. It skips
-/// elements that are marked as English, and code.
-const TEXTS: &str = "() => {
-    const found = [];
-    const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
-    const other = (node) => node?.closest('[lang=en], pre, script, style');
-    while (walker.nextNode()) {
-        const node = walker.currentNode;
-        if (node.nodeType === Node.TEXT_NODE) {
-            if (!other(node.parentElement)) found.push(node.data);
-        } else if (!other(node)) {
-            for (const name of ['aria-label', 'title', 'placeholder', 'alt']) found.push(node.getAttribute(name) ?? '');
-        }
-    }
-    return found.map((text) => text.trim()).filter((text) => text !== '');
-}";
-
 fn read_texts(language: &str) -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app/locales").join(language);
     let mut texts = Vec::new();
@@ -65,7 +48,7 @@ impl English {
 
     /// Fails if the page contains English, declares another language than German, or scrolls sideways.
     pub(crate) async fn assert_none_in(&self, page: &Chromium, place: &str) {
-        let texts = page.ask(TEXTS).await;
+        let texts = page.ask(include_str!("texts.js")).await;
         let texts: Vec<&str> = texts.as_array().unwrap().iter().filter_map(Value::as_str).collect();
         assert!(texts.len() > 10, "{place}: {texts:?}");
         let is_english = |text: &&&str| {
