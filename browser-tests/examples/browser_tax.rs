@@ -10,11 +10,10 @@
 
 use std::cell::RefCell;
 use std::env;
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use browser_tests::{Page, Setup, drive, drive_firefox};
+use browser_tests::{Page, Setup, drive, drive_firefox, find_program};
 use serde_json::Value;
 
 const TURNS: u32 = 3;
@@ -46,7 +45,7 @@ fn main() {
 }
 
 fn train_natively(workload: &str) -> Value {
-    let program = env::var_os("GRADMARK_NATIVE_RUNNER").map_or_else(default_native_runner, PathBuf::from);
+    let program = find_program("GRADMARK_NATIVE_RUNNER", "native-runner").expect("the path of this program");
     let seconds = SECONDS.to_string();
     let output = Command::new(&program)
         .args(["--adapter", "cpu", "--without", "subgroups", "--seed", "1", "--json", "-"])
@@ -55,15 +54,6 @@ fn train_natively(workload: &str) -> Value {
         .unwrap_or_else(|error| panic!("{} cannot be started: {error}", program.display()));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("a record")
-}
-
-fn default_native_runner() -> PathBuf {
-    env::current_exe()
-        .expect("the path of this program")
-        .parent()
-        .and_then(std::path::Path::parent)
-        .expect("examples are in a subfolder of the folder of programs")
-        .join("native-runner")
 }
 
 fn train_in_browser(browser: &str, workload: &str) -> Value {

@@ -48,7 +48,7 @@ fn main() {
 /// Returns the sprite, the labels and the answers of a slow run, without repeated answers.
 async fn record(page: &impl Page) -> (Vec<u8>, Value, Vec<Value>) {
     page.start(SLOW_RUN).await;
-    page.wait_for_step(1.0).await;
+    page.wait_for_figure("step", 1.0).await;
     let levels: Vec<u8> = serde_json::from_value(page.ask(SPRITE).await).expect("gray levels");
     let sprite = encode_png(&levels);
     let (mut labels, mut answers) = (Value::Null, Vec::new());

@@ -10,10 +10,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use browser_tests::{Page, Setup, drive, drive_firefox};
+use browser_tests::{Page, Setup, drive, drive_firefox, follow, tour_comparison, tour_run};
 use fantoccini::Locator;
-
-const TIMEOUT: Duration = Duration::from_secs(300);
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -21,78 +19,38 @@ fn main() {
     std::fs::create_dir_all(&folder).expect("the folder can be created");
     let (browsers, parts): (Vec<String>, Vec<String>) = arguments.partition(|argument| argument == "firefox");
     let wants = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
-    if browsers.is_empty() {
-        if wants("run") {
-            drive(Setup::USUAL, async |page| capture_run(page, &folder).await);
-        }
-        if wants("comparison") {
-            drive(Setup::USUAL, async |page| capture_comparison(page, &folder).await);
-        }
-        if wants("absent") {
-            capture_missing_parts(&folder);
-        }
-        if wants("no-webgpu") {
-            drive(Setup::NO_GPU, async |page| {
-                page.open_to("/", "heading", "WebGPU is missing").await;
-                take(page, &folder, "no-webgpu").await;
-            });
-        }
-    } else {
-        if wants("run") {
-            drive_firefox(Setup::USUAL, async |page| capture_run(page, &folder).await);
-        }
-        if wants("comparison") {
-            drive_firefox(Setup::USUAL, async |page| capture_comparison(page, &folder).await);
-        }
+    let in_firefox = !browsers.is_empty();
+    if wants("run") && in_firefox {
+        drive_firefox(Setup::USUAL, async |page| capture_run(page, &folder).await);
+    } else if wants("run") {
+        drive(Setup::USUAL, async |page| capture_run(page, &folder).await);
+    }
+    if wants("comparison") && in_firefox {
+        drive_firefox(Setup::USUAL, async |page| capture_comparison(page, &folder).await);
+    } else if wants("comparison") {
+        drive(Setup::USUAL, async |page| capture_comparison(page, &folder).await);
+    }
+    if wants("absent") && !in_firefox {
+        capture_missing_parts(&folder);
+    }
+    if wants("no-webgpu") && !in_firefox {
+        drive(Setup::NO_GPU, async |page| {
+            page.open_to("/", "heading", "WebGPU is missing").await;
+            take(page, &folder, "no-webgpu").await;
+        });
     }
 }
 
-/// Captures a run from the start page to the deletion of its result.
 async fn capture_run(page: &impl Page, folder: &Path) {
-    page.open_to("/?batch=32&seconds=12", "button", "Benchmark").await;
-    take(page, folder, "start").await;
-    page.click("button", "Benchmark").await;
-    page.wait_for_step(12.0).await;
-    take(page, folder, "running").await;
-    page.watch_to_the_end().await;
-    take(page, folder, "details").await;
-    page.ask("() => { document.querySelector('.particulars').open = false; }").await;
-    take(page, folder, "finished").await;
-    page.upload().await;
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    take(page, folder, "uploaded").await;
-    follow(page, "Permalink").await;
-    page.wait_for("table", "Results").await;
-    take(page, folder, "run").await;
-    let run = page.ask("() => location.pathname").await;
-    follow(page, "All runs of this device").await;
-    page.wait_for("table", "Latest results").await;
-    take(page, folder, "device").await;
-    page.open_to("/leaderboard", "table", "Published hardware").await;
-    take(page, folder, "leaderboard").await;
-    page.open_to("/leaderboard?leaderboard=runs", "table", "Leaderboard").await;
-    take(page, folder, "runs").await;
-    page.open_to("/devices?network=caffe-mnist", "table", "Published hardware").await;
-    take(page, folder, "devices").await;
-    page.open(run.as_str().expect("a path")).await;
-    follow(page, "Delete this result").await;
-    page.wait_for("button", "Delete this result").await;
-    take(page, folder, "delete").await;
+    let paths = ["/?batch=32&seconds=120", "/?batch=32&seconds=12"];
+    tour_run(page, paths, async |state| take(page, folder, state).await).await;
 }
 
 /// Captures a comparison from the choice of backends to its shared page.
 async fn capture_comparison(page: &impl Page, folder: &Path) {
-    page.open(
-        "/compare?workload=keras-mnist-mlp&batch=8&steps=6&seeds=2&compare=wgsl,burn-flex,tfjs-webgl,jax-js-wasm",
-    )
-    .await;
-    page.wait_for("button", "Compare").await;
-    take(page, folder, "compare").await;
-    page.click("button", "Compare").await;
-    page.wait_for_status(TIMEOUT, |text| text.ends_with(": training")).await;
-    take(page, folder, "comparing").await;
-    page.wait_for_status(TIMEOUT, |text| text == "The comparison is below.").await;
-    take(page, folder, "compared").await;
+    let backends = "wgsl,burn-flex,tfjs-webgl,jax-js-wasm";
+    let path = format!("/compare?workload=keras-mnist-mlp&batch=8&steps=6&seeds=2&compare={backends}");
+    tour_comparison(page, &path, async |state| take(page, folder, state).await).await;
     page.click("button", "Upload").await;
     follow(page, "Permalink").await;
     page.wait_for("heading", "Comparison of backends").await;
@@ -121,17 +79,6 @@ fn capture_missing_parts(folder: &Path) {
             take(page, folder, name).await;
         });
     }
-}
-
-/// Opens the target of a link without a click, after which Firefox would find no elements by role.
-async fn follow(page: &impl Page, link: &str) {
-    page.wait_for("link", link).await;
-    let address = "(name) => {
-        const link = [...document.links].find((link) => link.textContent.trim() === name);
-        return link.pathname + link.search + link.hash;
-    }";
-    let address = page.call(address, link.into()).await;
-    page.open(address.as_str().expect("an address")).await;
 }
 
 /// Takes screenshots of the current state for each language, screen size and theme.

@@ -1,11 +1,10 @@
 //! Chromium, controlled through chromedriver.
 
 use std::cell::{Cell, RefCell};
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command as Program, Stdio};
+use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use fantoccini::elements::Element;
 use fantoccini::wd::WebDriverCompatibleCommand;
 use fantoccini::{Client, ClientBuilder, Locator};
@@ -15,14 +14,15 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use url::{ParseError, Url};
 
-use crate::driven::{Driven, assert_same_origin, decode_image, find_on_path};
+use crate::drive::{Driven, assert_same_origin, console_line, decode_image};
 use crate::page::{TIMEOUT, selector};
+use crate::process::Process;
 use crate::{Page, PageServer, Setup};
 
 /// Chromium with one tab that shows a server's page.
 pub struct Chromium {
     client: Client,
-    driver: Child,
+    _driver: Process,
     origin: String,
     /// Substrings of console lines that a test expects.
     tolerated: Cell<&'static [&'static str]>,
@@ -68,45 +68,28 @@ impl Driven for Chromium {
     const MISSING: &'static str = "chromedriver is not on the PATH (Debian: apt-get install chromium chromium-driver)";
 
     fn find() -> Option<PathBuf> {
-        find_on_path(&["chromedriver"])
+        which::which("chromedriver").ok()
     }
 
     async fn start(chromedriver: &Path, server: &PageServer, setup: Setup) -> Result<Self> {
         let profile = tempfile::tempdir()?;
-        let mut driver = Program::new(chromedriver)
-            .arg("--port=0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .context("chromedriver cannot be started")?;
-        let mut lines = BufReader::new(driver.stdout.take().context("stdout is piped")?).lines();
-        let port = lines.find_map(|line| Some(line.ok()?.split_once("successfully on port ")?.1.to_owned()));
-        let Some(port) = port else { bail!("chromedriver exited before it listened") };
+        let mut command = Command::new(chromedriver);
+        let (driver, port) = Process::start(command.arg("--port=0").stderr(Stdio::null()), "successfully on port ")?;
         let capabilities = json!({
             "goog:chromeOptions": { "args": flags(setup, profile.path()) },
             // Compiling a kernel for an emulated GPU may take long on a busy machine.
             "timeouts": { "script": 300_000 },
             "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
         });
-        let address = format!("http://127.0.0.1:{}", port.trim_end_matches('.').trim());
         let client = ClientBuilder::new(HttpConnector::new())
             .capabilities(capabilities.as_object().cloned().unwrap_or_default())
-            .connect(&address)
-            .await;
-        let client = match client {
-            Ok(client) => client,
-            Err(error) => {
-                drop(driver.kill());
-                drop(driver.wait());
-                return Err(error).context("the browser cannot be started");
-            }
-        };
-        let origin = server.address().to_owned();
+            .connect(&format!("http://127.0.0.1:{}", port.trim_end_matches('.')))
+            .await
+            .context("the browser cannot be started")?;
         let browser = Self {
             client,
-            driver,
-            origin,
+            _driver: driver,
+            origin: server.origin.clone(),
             tolerated: Cell::new(setup.missing),
             network: RefCell::default(),
             _profile: profile,
@@ -123,22 +106,19 @@ impl Driven for Chromium {
             .filter(|line| line.starts_with("SEVERE") || line.contains("Content Security Policy"))
             .collect();
         assert!(bad.is_empty(), "the console says: {bad:#?}");
-        assert_same_origin(&self.requests().await, &self.origin);
+        self.collect_network_events().await;
+        let events = self.network.borrow();
+        assert_same_origin(events.iter().map(|event| &event["params"]), &self.origin);
     }
 
     async fn console(&self) -> Vec<String> {
         let entries = self.log("browser").await.unwrap_or_default();
-        let line = |entry: &Value| {
-            format!("{} {}", entry["level"].as_str().unwrap_or_default(), entry["message"].as_str().unwrap_or_default())
-        };
-        entries.as_array().map(|entries| entries.iter().map(line).collect()).unwrap_or_default()
+        entries.as_array().into_iter().flatten().map(|entry| console_line(entry, "message")).collect()
     }
 
-    async fn close(mut self) {
-        // Closing a crashed browser fails. Its driver still has to be killed.
+    async fn close(self) {
+        // Closing a crashed browser fails.
         drop(self.client.clone().close().await);
-        drop(self.driver.kill());
-        drop(self.driver.wait());
     }
 }
 
@@ -260,12 +240,6 @@ impl Chromium {
 
     pub fn client(&self) -> &Client {
         &self.client
-    }
-
-    async fn requests(&self) -> Vec<String> {
-        self.collect_network_events().await;
-        let events = self.network.borrow();
-        events.iter().filter_map(|event| Some(event["params"]["request"]["url"].as_str()?.to_owned())).collect()
     }
 
     /// Sends a command of the Chrome DevTools Protocol.

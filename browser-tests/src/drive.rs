@@ -2,10 +2,14 @@
 
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::driven::Driven;
-use crate::{Chromium, Firefox, PageServer, Setup, skipped};
+use anyhow::{Context, Result};
+use base64::Engine;
+use serde_json::Value;
+
+use crate::{Chromium, Firefox, Page, PageServer, Setup, skipped};
 
 /// Lock that admits one browser at a time in this process, because two emulated GPUs would compete for the CPU.
 static BROWSER_LOCK: Mutex<()> = Mutex::new(());
@@ -62,4 +66,49 @@ fn drive_any<B: Driven>(setup: Setup, body: impl AsyncFnOnce(&B, &PageServer)) {
 
 fn is_set(variable: &str) -> bool {
     env::var(variable).is_ok_and(|value| value == "1")
+}
+
+/// Life cycle of a browser.
+pub(crate) trait Driven: Page + Sized {
+    /// Message for machines on which [`Self::find`] finds nothing.
+    const MISSING: &'static str;
+
+    fn find() -> Option<PathBuf>;
+
+    async fn start(program: &Path, server: &PageServer, setup: Setup) -> Result<Self>;
+
+    /// Fails if the console has an error or a violation of the content security policy, or if the page sent a request
+    /// to another server.
+    async fn assert_well_behaved(&self);
+
+    /// Returns new lines that the page has logged, each with its level.
+    async fn console(&self) -> Vec<String>;
+
+    async fn describe(&self) -> String {
+        let text = self.text("body").await.unwrap_or_default();
+        format!("--- the page says:\n{text}\n--- the console says:\n{}", self.console().await.join("\n"))
+    }
+
+    async fn close(self);
+}
+
+/// Decodes the image in a response.
+pub(crate) fn decode_image(response: &Value) -> Result<Vec<u8>> {
+    let text = response["data"].as_str().context("an image")?;
+    Ok(base64::engine::general_purpose::STANDARD.decode(text)?)
+}
+
+/// Returns a line of a browser's console with its level, of an entry with the text in this field.
+pub(crate) fn console_line(entry: &Value, text: &str) -> String {
+    format!("{} {}", entry["level"].as_str().unwrap_or_default(), entry[text].as_str().unwrap_or_default())
+}
+
+/// Fails if the page sent a request to another server, or if none of its requests was logged. Takes the parameters of
+/// network events.
+pub(crate) fn assert_same_origin<'a>(events: impl Iterator<Item = &'a Value>, origin: &str) {
+    let addresses = events.filter_map(|event| event["request"]["url"].as_str());
+    let addresses = addresses.filter(|address| address.starts_with("http"));
+    let (own, foreign): (Vec<_>, Vec<_>) = addresses.partition(|address| address.starts_with(origin));
+    assert!(!own.is_empty(), "the network log is empty, so requests to other servers would go unnoticed");
+    assert!(foreign.is_empty(), "the page sent requests to other servers: {foreign:#?}");
 }

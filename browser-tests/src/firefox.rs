@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command as Program, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -16,8 +16,9 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-use crate::driven::{Driven, assert_same_origin, decode_image, find_on_path};
+use crate::drive::{Driven, assert_same_origin, console_line, decode_image};
 use crate::page::{TIMEOUT, selector};
+use crate::process::Process;
 use crate::{Page, PageServer, Setup};
 
 /// Firefox with one tab that shows a server's page.
@@ -27,7 +28,8 @@ pub struct Firefox {
     port: u16,
     setup: Setup,
     origin: String,
-    process: FirefoxProcess,
+    process: Process,
+    _folder: TempDir,
 }
 
 /// Returns a `user.js` that enables WebGPU on Linux, also on software adapters, and sets the preferred theme.
@@ -66,36 +68,36 @@ impl Driven for Firefox {
 
     fn find() -> Option<PathBuf> {
         let on_a_mac = PathBuf::from("/Applications/Firefox.app/Contents/MacOS/firefox");
-        find_on_path(&["firefox-esr", "firefox"]).or_else(|| on_a_mac.is_file().then_some(on_a_mac))
+        let on_path = ["firefox-esr", "firefox"].iter().find_map(|name| which::which(name).ok());
+        on_path.or_else(|| on_a_mac.is_file().then_some(on_a_mac))
     }
 
     async fn start(program: &Path, server: &PageServer, setup: Setup) -> Result<Self> {
-        let mut process = FirefoxProcess::start(program, &preferences(setup))?;
-        let port = process.port().await?;
+        let folder = tempfile::tempdir()?;
+        let (process, port) = launch(program, folder.path(), setup).await?;
         let session = attach(port, setup).await.context("Firefox cannot begin a session")?;
-        Ok(Self { session: Mutex::new(session), port, setup, origin: server.address().to_owned(), process })
+        let (session, origin) = (Mutex::new(session), server.origin.clone());
+        Ok(Self { session, port, setup, origin, process, _folder: folder })
     }
 
     async fn assert_well_behaved(&self) {
         self.issue("session.status", json!({})).await.expect("Firefox is still running");
         let bad: Vec<String> = self.console().await.into_iter().filter(|line| line.starts_with("error")).collect();
         assert!(bad.is_empty(), "the console says: {bad:#?}");
-        let requests = self.events(REQUESTS).await;
-        let address = |event: &Value| event["request"]["url"].as_str().unwrap_or_default().to_owned();
-        assert_same_origin(&requests.iter().map(address).collect::<Vec<_>>(), &self.origin);
+        assert_same_origin(self.events(REQUESTS).await.iter(), &self.origin);
     }
 
     async fn console(&self) -> Vec<String> {
-        let line = |entry: &Value| {
-            format!("{} {}", entry["level"].as_str().unwrap_or_default(), entry["text"].as_str().unwrap_or_default())
-        };
-        self.events(CONSOLE).await.iter().map(line).collect()
+        self.events(CONSOLE).await.iter().map(|entry| console_line(entry, "text")).collect()
     }
 
     async fn close(mut self) {
         // Closing a crashed browser fails. Dropping its process kills it.
         if self.issue("browser.close", json!({})).await.is_ok() {
-            self.process.finish().await;
+            let start = Instant::now();
+            while start.elapsed() < Duration::from_secs(10) && matches!(self.process.0.try_wait(), Ok(None)) {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
         }
     }
 }
@@ -226,63 +228,37 @@ impl Firefox {
     }
 }
 
-struct FirefoxProcess {
-    child: Child,
-    folder: TempDir,
-}
-
-impl FirefoxProcess {
-    fn start(program: &Path, preferences: &str) -> Result<Self> {
-        let folder = tempfile::tempdir()?;
-        let profile = folder.path().join("profile");
-        fs::create_dir(&profile)?;
-        fs::write(profile.join("user.js"), preferences)?;
-        let child = Program::new(program)
-            .args(["--headless", "--new-instance", "--remote-debugging-port=0", "--profile"])
-            .arg(profile)
-            // Firefox writes to HOME, too. As root, it refuses to start in another user's HOME.
-            .env("HOME", folder.path())
-            .env("TMPDIR", folder.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(File::create(folder.path().join("log"))?)
-            .spawn()
-            .context("Firefox cannot be started")?;
-        Ok(Self { child, folder })
-    }
-
-    async fn port(&mut self) -> Result<u16> {
-        let file = self.folder.path().join("profile/WebDriverBiDiServer.json");
-        let start = Instant::now();
-        loop {
-            let text = fs::read_to_string(&file).unwrap_or_default();
-            // A file that is still being written is not valid JSON.
-            if let Ok(server) = serde_json::from_str::<Value>(&text) {
-                return Ok(u16::try_from(server["ws_port"].as_u64().context("Firefox wrote no port")?)?);
-            }
-            if self.child.try_wait()?.is_some() || start.elapsed() > TIMEOUT {
-                let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
-                bail!("Firefox does not listen (a snap cannot, because it has no access to /tmp). Its log: {log}");
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+/// Starts Firefox with a profile in this folder, and returns the port of its BiDi server.
+async fn launch(program: &Path, folder: &Path, setup: Setup) -> Result<(Process, u16)> {
+    let (profile, log) = (folder.join("profile"), folder.join("log"));
+    fs::create_dir(&profile)?;
+    fs::write(profile.join("user.js"), preferences(setup))?;
+    // Its child processes exit within seconds after it. They share the test's process group, so that Ctrl-C ends them,
+    // too.
+    let child = Command::new(program)
+        .args(["--headless", "--new-instance", "--remote-debugging-port=0", "--profile"])
+        .arg(&profile)
+        // Firefox writes to HOME, too. As root, it refuses to start in another user's HOME.
+        .env("HOME", folder)
+        .env("TMPDIR", folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(File::create(&log)?)
+        .spawn()
+        .context("Firefox cannot be started")?;
+    let mut process = Process(child);
+    let start = Instant::now();
+    loop {
+        let text = fs::read_to_string(profile.join("WebDriverBiDiServer.json")).unwrap_or_default();
+        // A file that is still being written is not valid JSON.
+        if let Ok(server) = serde_json::from_str::<Value>(&text) {
+            return Ok((process, u16::try_from(server["ws_port"].as_u64().context("Firefox wrote no port")?)?));
         }
-    }
-
-    /// Waits up to ten seconds until the process has exited.
-    async fn finish(&mut self) {
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(10) && matches!(self.child.try_wait(), Ok(None)) {
-            tokio::time::sleep(Duration::from_millis(50)).await;
+        if process.0.try_wait()?.is_some() || start.elapsed() > TIMEOUT {
+            let log = fs::read_to_string(log).unwrap_or_default();
+            bail!("Firefox does not listen (a snap cannot, because it has no access to /tmp). Its log: {log}");
         }
-    }
-}
-
-impl Drop for FirefoxProcess {
-    fn drop(&mut self) {
-        // This fails if Firefox has already exited. Its child processes exit within seconds after it. They share the
-        // test's process group, so that Ctrl-C ends them, too.
-        drop(self.child.kill());
-        drop(self.child.wait());
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
@@ -290,7 +266,7 @@ impl Drop for FirefoxProcess {
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// BiDi session, which runs one command at a time.
-pub(crate) struct BidiSession {
+struct BidiSession {
     socket: WebSocketStream<TcpStream>,
     /// ID of the latest command, which its response repeats.
     command: u64,
@@ -301,7 +277,7 @@ pub(crate) struct BidiSession {
 }
 
 impl BidiSession {
-    pub(crate) async fn begin(port: u16) -> Result<Self> {
+    async fn begin(port: u16) -> Result<Self> {
         let stream = TcpStream::connect(("127.0.0.1", port)).await?;
         let (socket, _) = client_async(format!("ws://127.0.0.1:{port}/session"), stream).await?;
         let mut session = Self { socket, command: 0, events: Vec::new(), tab: Value::Null };
@@ -310,7 +286,7 @@ impl BidiSession {
     }
 
     /// Sends a command, such as `browsingContext.navigate`, and waits for its result.
-    pub(crate) async fn issue(&mut self, method: &str, parameters: Value) -> Result<Value> {
+    async fn issue(&mut self, method: &str, parameters: Value) -> Result<Value> {
         self.command += 1;
         let command = json!({ "id": self.command, "method": method, "params": parameters });
         self.socket.send(Message::text(command.to_string())).await?;
@@ -344,7 +320,7 @@ impl BidiSession {
     }
 
     /// Returns the parameters of all events with this name so far, oldest first.
-    pub(crate) fn events(&self, name: &str) -> impl Iterator<Item = &Value> {
+    fn events(&self, name: &str) -> impl Iterator<Item = &Value> {
         self.events.iter().filter(move |event| event["method"] == name).map(|event| &event["params"])
     }
 }

@@ -2,16 +2,18 @@
 
 mod chromium;
 mod drive;
-mod driven;
 mod firefox;
 mod page;
+mod process;
 mod server;
+mod tour;
 
 pub use chromium::Chromium;
 pub use drive::{drive, drive_firefox, drive_with_server};
 pub use firefox::Firefox;
 pub use page::{MAX_CANCEL_TIME, MAX_CANCEL_TIME_AT_START, Page, RUN_TIMEOUT, Seen, Setup, TIMEOUT};
-pub use server::{PageServer, read_page_json};
+pub use server::{PageServer, find_program, read_page_json};
+pub use tour::{follow, tour_comparison, tour_run};
 
 #[path = "../../engine/src/testing/skipped.rs"]
 mod skipping;

@@ -201,10 +201,6 @@ pub trait Page {
         seen
     }
 
-    async fn wait_for_step(&self, step: f64) {
-        self.wait_for_figure("step", step).await;
-    }
-
     async fn wait_for_training(&self) {
         self.wait_for_figure("loss", f64::MIN).await;
     }

@@ -1,9 +1,9 @@
+use std::cell::RefCell;
 use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
@@ -11,11 +11,13 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::Setup;
+use crate::process::Process;
 
 /// Leaderboard server on a free port, with a new database.
 pub struct PageServer {
-    process: Child,
-    address: String,
+    process: RefCell<Process>,
+    /// Origin of its URLs, such as `http://127.0.0.1:40123`.
+    pub(crate) origin: String,
     original: PathBuf,
     page: PathBuf,
     original_data: PathBuf,
@@ -26,18 +28,13 @@ pub struct PageServer {
 impl PageServer {
     /// Starts the server with the built page and the data sets, modified by `setup`.
     pub fn start(setup: &Setup) -> Result<Self> {
-        let binary = path_from("GRADMARK_LEADERBOARD", binary_folder()?.join("leaderboard"));
+        let binary = find_program("GRADMARK_LEADERBOARD", "leaderboard")?;
         let (original, original_data) = (built_page()?, path_from("GRADMARK_DATA", workspace_root()?.join("data")));
         if !original.join("index.html").is_file() {
             bail!("{} has no page; `cargo xtask test` builds it", original.display());
         }
         let folder = tempfile::tempdir()?;
-        let is_as_built = setup.missing.is_empty() && setup.burn.is_none() && setup.worker_script.is_none();
-        let page = if is_as_built {
-            original.clone()
-        } else {
-            copy_without(&original, folder.path().join("page"), setup.missing)?
-        };
+        let page = copy_without(&original, folder.path().join("page"), setup.missing)?;
         if let Some(state) = setup.burn {
             replace_burn_state(&page, state)?;
         }
@@ -49,24 +46,13 @@ impl PageServer {
         } else {
             copy_without(&original_data, folder.path().join("data"), setup.missing_data)?
         };
-        let mut process = Command::new(&binary)
-            .args(["--listen", "127.0.0.1:0", "--database"])
-            .arg(folder.path().join("db.sqlite"))
-            .arg("--page")
-            .arg(&page)
-            .arg("--data")
-            .arg(&data)
-            .args(["--log", "warn"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("{} cannot be started; `cargo xtask test` builds it", binary.display()))?;
-        let mut lines = BufReader::new(process.stdout.take().context("stdout is piped")?).lines();
-        let address = lines.find_map(|line| Some(line.ok()?.strip_prefix("listening on ")?.trim().to_owned()));
-        let Some(address) = address else {
-            bail!("{} exited with {} before it listened", binary.display(), process.wait()?);
-        };
-        Ok(Self { process, address, original, page, original_data, data, _folder: folder })
+        let mut command = Command::new(&binary);
+        command.args(["--listen", "127.0.0.1:0", "--database"]).arg(folder.path().join("db.sqlite"));
+        command.arg("--page").arg(&page).arg("--data").arg(&data).args(["--log", "warn"]);
+        let (process, origin) =
+            Process::start(&mut command, "listening on ").context("`cargo xtask test` builds the server")?;
+        let process = RefCell::new(process);
+        Ok(Self { process, origin, original, page, original_data, data, _folder: folder })
     }
 
     /// Restores the files that the running server was started without.
@@ -81,30 +67,12 @@ impl PageServer {
 
     /// Replaces the running server's `burn.json` in one step, as `cargo xtask run` does.
     pub fn set_burn_state(&self, state: &str) -> Result<()> {
-        if self.page == self.original {
-            bail!("the built page must not change: start the server with `Setup::burn`");
-        }
         replace_burn_state(&self.page, state)
     }
 
     /// Kills the server while the browser goes on, to simulate a lost network.
     pub fn stop(&self) -> Result<()> {
-        let id = self.process.id().to_string();
-        let status = Command::new("kill").args(["-KILL", &id]).status().context("cannot start `kill`")?;
-        if status.success() { Ok(()) } else { bail!("the server {id} cannot be ended") }
-    }
-
-    /// Returns the server's origin, such as `http://127.0.0.1:40123`.
-    pub fn address(&self) -> &str {
-        &self.address
-    }
-}
-
-impl Drop for PageServer {
-    fn drop(&mut self) {
-        // This fails for a server that has already exited.
-        drop(self.process.kill());
-        drop(self.process.wait());
+        Ok(self.process.borrow_mut().0.kill()?)
     }
 }
 
@@ -175,8 +143,10 @@ fn matches_file(name: &OsStr, wanted: &str) -> bool {
     ["", ".br", ".gz"].iter().any(|ending| name == format!("{wanted}{ending}").as_str())
 }
 
-/// Returns Cargo's folder of binaries. Tests are in its subfolder `deps`, and examples in `examples`.
-fn binary_folder() -> Result<PathBuf> {
+/// Returns the path in an environment variable, or else of a program in Cargo's folder of binaries. Tests are in its
+/// subfolder `deps`, and examples in `examples`.
+pub fn find_program(variable: &str, name: &str) -> Result<PathBuf> {
     let here = env::current_exe()?;
-    here.ancestors().nth(2).map(Path::to_path_buf).context("tests are in a subfolder of the folder of binaries")
+    let folder = here.ancestors().nth(2).context("tests are in a subfolder of the folder of binaries")?;
+    Ok(path_from(variable, folder.join(name)))
 }

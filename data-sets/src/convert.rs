@@ -4,19 +4,15 @@
 //! letters `GMDS`, then the 32-bit numbers version (1), samples, height, width, channels, classes and 0. Images are
 //! bytes in the order sample, row, column, channel; colors are red, green, blue.
 
-use crate::files::md5_hex;
+use crate::files::{md5_hex, unpack};
 use crate::sources::{Original, Originals, PublishedSet, PublishedSplit, RegisteredFile};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufReader, Cursor, Read};
+use std::io::Cursor;
 use std::path::Path;
 
 const MAGIC: &[u8; 4] = b"GMDS";
 const VERSION: u32 = 1;
-
-/// Needed files of an archive, by path in the archive.
-type Entries = BTreeMap<String, Vec<u8>>;
 
 /// Returns the bytes of these registered files of a source, made from the originals in its gzipped tar archive, which
 /// must have their published MD5 sums. Archives are read in memory, never unpacked to disk.
@@ -31,27 +27,12 @@ pub(crate) fn convert(archive: &Path, source: &PublishedSet, files: &[&Registere
     files.iter().map(convert).collect()
 }
 
-fn unpack(archive: &Path, wanted: &[&str]) -> Result<Entries> {
-    let file = File::open(archive).with_context(|| format!("cannot open {}", archive.display()))?;
-    let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(BufReader::new(file)));
-    let mut entries = Entries::new();
-    for entry in tar.entries()? {
-        let mut entry = entry?;
-        let path = entry.path()?.to_string_lossy().into_owned();
-        if wanted.contains(&path.as_str()) {
-            let mut bytes = Vec::new();
-            entry.read_to_end(&mut bytes).with_context(|| format!("{path} ends early"))?;
-            entries.insert(path, bytes);
-        }
-    }
-    match wanted.iter().find(|path| !entries.contains_key(**path)) {
-        Some(missing) => bail!("{missing} is not in the archive"),
-        None => Ok(entries),
-    }
-}
-
 /// Returns the images, each with its rows of pixels, and the labels of a split.
-fn images_and_labels(split: &PublishedSplit, file: &RegisteredFile, entries: &Entries) -> Result<(Vec<u8>, Vec<u8>)> {
+fn images_and_labels(
+    split: &PublishedSplit,
+    file: &RegisteredFile,
+    entries: &BTreeMap<String, Vec<u8>>,
+) -> Result<(Vec<u8>, Vec<u8>)> {
     match &split.originals {
         Originals::Idx { images, labels } => {
             let body = |original: &Original, shape: &[u32]| -> Result<Vec<u8>> {

@@ -1,7 +1,8 @@
-//! Digests of files, and writing through a temporary name.
+//! Digests of files, unpacking, and writing through a temporary name.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use sha2::Digest as _;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -53,6 +54,29 @@ pub fn temporary_name(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!("{PARTIAL}{}", std::process::id()));
     path.with_file_name(name)
+}
+
+/// Returns the wanted files of a gzipped tar archive, by path in the archive.
+///
+/// # Errors
+/// If the archive cannot be read or lacks a file.
+pub fn unpack(archive: &Path, wanted: &[&str]) -> Result<BTreeMap<String, Vec<u8>>> {
+    let file = fs::File::open(archive).with_context(|| format!("cannot open {}", archive.display()))?;
+    let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(std::io::BufReader::new(file)));
+    let mut entries = BTreeMap::new();
+    for entry in tar.entries()? {
+        let mut entry = entry?;
+        let path = entry.path()?.to_string_lossy().into_owned();
+        if wanted.contains(&path.as_str()) {
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes).with_context(|| format!("{path} ends early"))?;
+            entries.insert(path, bytes);
+        }
+    }
+    match wanted.iter().find(|path| !entries.contains_key(**path)) {
+        Some(missing) => bail!("{missing} is not in the archive"),
+        None => Ok(entries),
+    }
 }
 
 /// Returns the MD5 sum in lowercase hexadecimal.

@@ -1,8 +1,7 @@
 //! The data sets: fetched, verified against the published originals, and converted once into the compact files that the
 //! engine reads and the leaderboard serves.
 //!
-//! [`Store`] keeps them in a folder. [`Download`] and [`StoreProgress`] are traits because `cargo xtask` and
-//! `native-runner` download and report differently.
+//! [`Store`] keeps them in a folder.
 
 mod convert;
 pub mod files;
@@ -11,5 +10,5 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use sources::{Download, Package};
-pub use store::{Store, StoreProgress};
+pub use sources::Package;
+pub use store::{Store, StoreHost};

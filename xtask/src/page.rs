@@ -129,22 +129,18 @@ pub(crate) fn frameworks(top: &Path, hooks: &Path) -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::tree;
 
     #[test]
     fn page_is_stale_after_any_source_change() {
-        let top = tempfile::tempdir().unwrap();
-        let write = |path: &str| {
-            let path = top.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, "").unwrap();
-        };
+        let top = tree(&SOURCES.map(|source| (source, "")));
         let set_time = |path: &str, seconds: u64| {
             let file = fs::File::open(top.path().join(path)).unwrap();
             file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
         };
-        SOURCES.iter().for_each(|source| write(source));
         assert!(!is_up_to_date(top.path()), "nothing is built");
-        write("dist/index.html.br");
+        fs::create_dir(top.path().join("dist")).unwrap();
+        fs::write(top.path().join("dist/index.html.br"), "").unwrap();
         SOURCES.iter().for_each(|source| set_time(source, 1));
         set_time("dist/index.html.br", 2);
         assert!(is_up_to_date(top.path()));

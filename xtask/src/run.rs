@@ -51,7 +51,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let mut command = Command::new(program);
     command.current_dir(top).arg("--listen").arg(address.to_string());
     command.arg("--database").arg(top.join("gradmark.sqlite"));
-    command.arg("--page").arg(page::folder(top)).arg("--data").arg(store.folder());
+    command.arg("--page").arg(page::folder(top)).arg("--data").arg(&store.folder);
     let mut server = LocalServer::start(&mut command)?;
     // Started before a request can ask about Burn.
     let _burn = if options.no_burn_page { None } else { Some(Background::start(top, &hooks)?) };
@@ -101,8 +101,8 @@ fn fetch_data(store: &Store) {
         say::warn(format!("{error:#}"));
         say::warn("serving the page without it; the page shows which networks have no data");
         // The server detects data that arrives later.
-        if let Err(error) = std::fs::create_dir_all(store.folder()) {
-            say::warn(format!("cannot create {}: {error}", store.folder().display()));
+        if let Err(error) = std::fs::create_dir_all(&store.folder) {
+            say::warn(format!("cannot create {}: {error}", store.folder.display()));
         }
     }
 }

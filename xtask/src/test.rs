@@ -5,11 +5,9 @@ use crate::workspace::{self, BURN_FEATURES, cargo};
 use crate::{check, data, dist, page, say};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
-use data_sets::files::{sha256_hex, temporary_name, write_whole};
-use data_sets::{Download, Package, Store};
+use data_sets::files::{sha256_hex, temporary_name, unpack, write_whole};
+use data_sets::{Package, Store, StoreHost};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -111,7 +109,7 @@ fn environment(top: &Path, store: &Store, selection: &Selection, hooks: Option<&
     let (runner, leaderboard) =
         (workspace::program(top, "release", "native-runner")?, workspace::program(top, "release", "leaderboard")?);
     let mut environment = vec![
-        ("GRADMARK_DATA", store.folder().to_path_buf()),
+        ("GRADMARK_DATA", store.folder.clone()),
         ("GRADMARK_PAGE", page::folder(top)),
         ("GRADMARK_LEADERBOARD", leaderboard.clone()),
         ("GRADMARK_NATIVE_RUNNER", runner.clone()),
@@ -147,7 +145,7 @@ fn environment(top: &Path, store: &Store, selection: &Selection, hooks: Option<&
                 native_runner: Some(&runner),
                 features: &["burn-flex", "burn-remote"],
                 server: Some(&leaderboard),
-                data: Some(store.folder()),
+                data: Some(&store.folder),
             };
             dist::pack(top, &parts, &archives)?;
             environment.push(("GRADMARK_ARCHIVES", archives));
@@ -224,7 +222,7 @@ impl Selection {
     fn build(&self, top: &Path) -> Result<()> {
         let verbs = ["Building", "Built"];
         for tools in [false, true].into_iter().filter(|tools| self.has_any(*tools)) {
-            say::follow(verbs, "the tests", self.test_command(top, tools, self.has_nextest).arg("--no-run"))?;
+            say::follow(verbs, "the tests", self.test_command(top, tools).arg("--no-run"))?;
         }
         // Cargo builds the programs of a crate only with the crate's own tests.
         for program in ["leaderboard", "native-runner"].into_iter().filter(|name| !self.has(name)) {
@@ -235,9 +233,9 @@ impl Selection {
         Ok(())
     }
 
-    fn test_command(&self, top: &Path, tools: bool, with_nextest: bool) -> Command {
+    fn test_command(&self, top: &Path, tools: bool) -> Command {
         let mut command = cargo(top);
-        command.args(if with_nextest { &["nextest", "run"][..] } else { &["test"] });
+        command.args(if self.has_nextest { &["nextest", "run"][..] } else { &["test"] });
         command.args(self.packages(tools)).arg("--tests");
         command
     }
@@ -249,7 +247,7 @@ impl Selection {
             if !self.has_any(tools) {
                 continue;
             }
-            let mut command = self.test_command(top, tools, self.has_nextest);
+            let mut command = self.test_command(top, tools);
             command.arg("--no-fail-fast");
             if self.has_nextest {
                 command.arg("--test-threads").arg(test_threads().to_string());
@@ -288,23 +286,11 @@ fn find_axe() -> Result<PathBuf> {
     say::step("Fetching", format!("{AXE} for the browser tests"));
     let archive = temporary_name(&script);
     fs::create_dir_all(workspace::cache()?).context("cannot create the cache folder")?;
-    let text = data::programs().download(&AXE, &archive).and_then(|()| unpack_axe(&archive));
+    let files = data::programs().download(&AXE, &archive).and_then(|()| unpack(&archive, &[AXE_SCRIPT]));
     // A temporary file that cannot be removed does no harm.
     let _ = fs::remove_file(&archive);
-    save_axe(&text.with_context(|| format!("cannot fetch {AXE}"))?, &script)?;
+    save_axe(&files.with_context(|| format!("cannot fetch {AXE}"))?[AXE_SCRIPT], &script)?;
     Ok(script)
-}
-
-fn unpack_axe(archive: &Path) -> Result<Vec<u8>> {
-    let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(File::open(archive)?));
-    let mut text = Vec::new();
-    for entry in tar.entries()? {
-        let mut entry = entry?;
-        if entry.path()? == Path::new(AXE_SCRIPT) {
-            entry.read_to_end(&mut text)?;
-        }
-    }
-    Ok(text)
 }
 
 /// Writes the script, if it is the published one.

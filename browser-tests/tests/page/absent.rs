@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use browser_tests::{Chromium, Page, PageServer, RUN_TIMEOUT, Setup, drive_with_server};
 use fantoccini::Locator;
-use fantoccini::elements::Element;
+use serde_json::json;
 
 const BUILDING: &str = r#"{"state":"building","note":"compiling Burn for the page"}"#;
 const READY: &str = r#"{"state":"ready","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}"#;
@@ -13,14 +13,10 @@ const CIFAR10: &[&str] = &["cifar10-train.bin", "cifar10-test.bin"];
 const LONG_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&seconds=600";
 const LINK_TO_BURN: &str = "/?workload=keras-mnist-mlp&batch=8&steps=3&backend=burn-flex";
 
-async fn input(page: &Chromium, value: &str) -> Element {
-    page.find(Locator::Css(&format!("input[value={value}]"))).await
-}
-
-async fn label_of(page: &Chromium, choice: &Element) -> String {
-    let script = "return arguments[0].closest('label').textContent";
-    let text = page.client().execute(script, vec![serde_json::to_value(choice).unwrap()]).await.unwrap();
-    text.as_str().unwrap().to_owned()
+/// Returns true if a visitor can select this input, and the text of its label.
+async fn choice(page: &Chromium, input: &str) -> (bool, String) {
+    let is_enabled = page.find(Locator::Css(input)).await.is_enabled().await.unwrap();
+    (is_enabled, page.text(&format!("label:has({input})")).await.unwrap())
 }
 
 #[test]
@@ -49,11 +45,9 @@ fn burn_is_offered_once_built_but_not_during_a_run() {
         page.wait_for_text("[data-burn=building]", "Burn is being built: compiling Burn for the page").await;
         assert!(page.is_enabled("Benchmark").await, "our kernels do not need Burn");
         page.click_css("details.options > summary").await;
-        for backend in ["burn-wgpu", "burn-flex"] {
-            let choice = input(page, backend).await;
-            assert!(!choice.is_enabled().await.unwrap());
-            let label = label_of(page, &choice).await;
-            assert!(label.contains("It is being built: compiling Burn for the page."), "{label}");
+        for input in ["input[value=burn-wgpu]", "input[value=burn-flex]"] {
+            let (is_enabled, label) = choice(page, input).await;
+            assert!(!is_enabled && label.contains("It is being built: compiling Burn for the page."), "{label}");
         }
         server.set_burn_state(&BUILDING.replace("compiling", "compressing")).unwrap();
         page.wait_for_text("[data-burn=building]", "compressing Burn for the page").await;
@@ -71,9 +65,8 @@ fn burn_is_offered_once_built_but_not_during_a_run() {
         page.wait_for_text(".controls", "Burn is ready.").await;
         page.click_css("details.options > summary").await;
         page.wait_for_text(".engines", "3.4 MB to fetch").await;
-        let choice = input(page, "burn-flex").await;
-        assert!(choice.is_enabled().await.unwrap());
-        choice.click().await.unwrap();
+        assert!(choice(page, "input[value=burn-flex]").await.0);
+        page.click_css("input[value=burn-flex]").await;
         page.wait_for_text("#benchmark-note", "3.4 MB (Burn)").await;
         assert_eq!(page.ask("() => window.marked").await, true, "the page was reloaded");
         assert_explains_missing_burn(page, server).await;
@@ -87,21 +80,19 @@ async fn assert_explains_missing_burn(page: &Chromium, server: &PageServer) {
     let note = page.wait_for_text("#benchmark-note", reason).await;
     assert!(note.starts_with("Burn on the processor"), "{note}");
     page.click_css("details.options > summary").await;
-    let choice = input(page, "burn-wgpu").await;
-    assert!(!choice.is_enabled().await.unwrap());
-    let label = label_of(page, &choice).await;
-    assert!(label.contains(reason), "{label}");
+    let (is_enabled, label) = choice(page, "input[value=burn-wgpu]").await;
+    assert!(!is_enabled && label.contains(reason), "{label}");
     // The other backend is still available.
-    input(page, "wgsl").await.click().await.unwrap();
+    page.click_css("input[value=wgsl]").await;
     assert!(page.is_enabled("Benchmark").await);
 
     page.click("link", "Compare backends").await;
     page.wait_for("heading", "Compare frameworks").await;
     page.wait_for_text(".networks", "It is not on this server: the page was built without Burn").await;
-    let choice = input(page, "burn-wgpu").await;
-    assert!(!choice.is_enabled().await.unwrap() && !choice.is_selected().await.unwrap());
-    let ours = input(page, "wgsl").await;
-    assert!(ours.is_enabled().await.unwrap() && ours.is_selected().await.unwrap());
+    assert!(!choice(page, "input[value=burn-wgpu]").await.0 && choice(page, "input[value=wgsl]").await.0);
+    let selected =
+        "() => ['burn-wgpu', 'wgsl'].map((value) => document.querySelector(`input[value=${value}]`).checked)";
+    assert_eq!(page.ask(selected).await, json!([false, true]));
 }
 
 #[test]
@@ -116,9 +107,11 @@ fn without_cifar10_only_its_networks_are_disabled() {
         page.open("/?workload=keras-mnist-mlp,theano-cifar10&batch=32&steps=3").await;
         page.wait_for_text("#benchmark-note", "needs CIFAR-10, which is not on this server").await;
         page.click_css("details.options > summary").await;
-        let chosen = input(page, "theano-cifar10").await;
-        chosen.click().await.unwrap();
-        assert!(!chosen.is_enabled().await.unwrap(), "a missing network can be deselected, but not selected again");
+        page.click_css("input[value=theano-cifar10]").await;
+        assert!(
+            !choice(page, "input[value=theano-cifar10]").await.0,
+            "a missing network can be deselected, but not selected again"
+        );
         assert!(page.is_enabled("Benchmark").await);
 
         page.open("/?workload=keras-mnist-mlp&batch=32&steps=3").await;
@@ -126,16 +119,17 @@ fn without_cifar10_only_its_networks_are_disabled() {
         assert!(notice.contains("cifar10-train.bin is missing in its data folder"), "{notice}");
         assert!(notice.contains("8 of the 20 networks"), "{notice}");
         page.click_css("details.options > summary").await;
-        let complete = page.find(Locator::Css("input[name=suite][value=complete]")).await;
-        assert!(!complete.is_enabled().await.unwrap());
-        let label = label_of(page, &complete).await;
-        assert!(label.contains("8 of its 16 networks need data that is not on this server (CIFAR-10)."), "{label}");
-        let boxes = page.client().find_all(Locator::Css("input[type=checkbox]:disabled")).await.unwrap();
-        assert_eq!(boxes.len(), 8);
-        for network in boxes {
-            assert!(label_of(page, &network).await.contains("its data is missing"));
-            assert_eq!(network.attr("aria-describedby").await.unwrap().as_deref(), Some("missing-data"));
-        }
+        let (is_enabled, label) = choice(page, "input[name=suite][value=complete]").await;
+        assert!(
+            !is_enabled && label.contains("8 of its 16 networks need data that is not on this server (CIFAR-10)."),
+            "{label}"
+        );
+        let boxes = "() => [...document.querySelectorAll('input[type=checkbox]:disabled')]
+            .map((box) => [box.getAttribute('aria-describedby'), box.closest('label').textContent])";
+        let boxes: Vec<(String, String)> = serde_json::from_value(page.ask(boxes).await).unwrap();
+        let is_explained =
+            |(note, label): &(String, String)| note == "missing-data" && label.contains("its data is missing");
+        assert!(boxes.len() == 8 && boxes.iter().all(is_explained), "{boxes:?}");
 
         page.click("button", "Benchmark").await;
         page.watch_to_the_end().await;

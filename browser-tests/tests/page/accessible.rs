@@ -2,14 +2,10 @@
 
 use std::{env, fs};
 
-use browser_tests::{Chromium, Page, RUN_TIMEOUT, Setup, TIMEOUT, drive, skipped};
+use browser_tests::{Chromium, Page, Setup, TIMEOUT, drive, skipped, tour_comparison, tour_run};
 
 use crate::german::English;
 
-const RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=5";
-/// Options for all default rules, including best practices, and for the target size (WCAG 2.2, 2.5.8), which is off by
-/// default.
-const AXE_OPTIONS: &str = "{ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } }";
 const APPEARANCES: [Setup; 3] = [
     Setup { dark: true, ..Setup::USUAL },
     Setup::PHONE,
@@ -43,23 +39,8 @@ impl AxeCheck {
     pub(crate) async fn check(&mut self, page: &impl Page, state: &str) {
         // The content security policy does not apply to the driver's scripts.
         let Some(script) = &self.axe else { return };
-        let check = format!(
-            "async () => {{
-                if (!window.axe) {{ {script} }}
-                // Let theme transitions finish, because their colors do not count.
-                const ends = (animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime);
-                const animations = document.getAnimations().filter(ends);
-                await Promise.all(animations.map((animation) => animation.finished.catch(() => {{}})));
-                const found = await window.axe.run(document, {AXE_OPTIONS});
-                const describe = (node) => `${{node.target.join(' ')}}: ${{node.failureSummary.replace(/\\s+/g, ' ')}}`;
-                return {{
-                    engine: found.testEngine.version,
-                    violations: found.violations.flatMap(({{ id, nodes }}) =>
-                        nodes.map((node) => `${{id}}: ${{describe(node)}}`)),
-                }};
-            }}"
-        );
-        let found = page.ask(&check).await;
+        page.ask(&format!("() => {{ if (!window.axe) {{ {script} }} }}")).await;
+        let found = page.ask(include_str!("find_violations.js")).await;
         assert!(found["engine"].is_string(), "{found}");
         let violations = found["violations"].as_array().expect("a list");
         self.violations.extend(violations.iter().map(|line| format!("{state}: {}", line.as_str().expect("a line"))));
@@ -93,41 +74,21 @@ fn pages_are_accessible_from_start_to_deletion() {
     drive(Setup::USUAL, async |page| {
         let english = English::new();
         let mut axe = AxeCheck::new();
-        // Long enough for the checks on a busy machine.
-        page.open_to("/?workload=keras-mnist-mlp&batch=32&seconds=120", "table", "Published hardware").await;
-        unfold(page).await;
-        axe.check_variants(page, Some(&english), "start").await;
-        page.click("button", "Benchmark").await;
-        page.wait_for_step(5.0).await;
-        axe.check_variants(page, Some(&english), "running").await;
-        page.cancel().await;
-        axe.check_variants(page, Some(&english), "cancelled").await;
-
-        page.train(RUN).await;
-        unfold(page).await;
-        axe.check_variants(page, Some(&english), "finished").await;
-        page.set_language("de").await;
-        let accuracy = page.text("[data-metric=accuracy] td").await.unwrap();
-        assert!(accuracy.contains(',') && !accuracy.contains('.'), "no decimal comma: {accuracy}");
-        page.set_language("en").await;
-        page.upload().await;
-        axe.check_variants(page, Some(&english), "uploaded").await;
-        page.click("link", "Permalink").await;
-        page.wait_for("table", "Results").await;
-        page.wait_for("heading", "Compared with others").await;
-        unfold(page).await;
-        axe.check_variants(page, Some(&english), "result").await;
-        page.click("link", "All runs of this device").await;
-        page.wait_for("table", "Latest results").await;
-        axe.check_variants(page, Some(&english), "device").await;
-        page.client().back().await.expect("the browser goes back");
-        page.click("link", "Delete this result").await;
-        page.wait_for("button", "Delete this result").await;
-        axe.check_variants(page, Some(&english), "delete").await;
-        page.open_to("/", "table", "Published hardware").await;
-        axe.check_variants(page, Some(&english), "start with own runs").await;
-        page.open_to("/leaderboard?leaderboard=runs", "table", "Leaderboard").await;
-        axe.check_variants(page, Some(&english), "single runs").await;
+        // The first run is long enough for the checks on a busy machine.
+        let paths = ["seconds=120", "steps=5"].map(|length| format!("/?workload=keras-mnist-mlp&batch=32&{length}"));
+        tour_run(page, paths.each_ref().map(String::as_str), async |state| {
+            if ["start", "details", "run"].contains(&state) {
+                unfold(page).await;
+            }
+            axe.check_variants(page, Some(&english), state).await;
+            if state == "details" {
+                page.set_language("de").await;
+                let accuracy = page.text("[data-metric=accuracy] td").await.unwrap();
+                assert!(accuracy.contains(',') && !accuracy.contains('.'), "no decimal comma: {accuracy}");
+                page.set_language("en").await;
+            }
+        })
+        .await;
         axe.finish();
     });
 }
@@ -137,16 +98,14 @@ fn pages_are_accessible_from_start_to_deletion() {
 fn a_comparison_is_accessible() {
     drive(Setup::USUAL, async |page| {
         let mut axe = AxeCheck::new();
-        page.open_to("/compare?workload=keras-mnist-mlp&batch=8&steps=4&compare=wgsl,jax-js-wasm", "button", "Compare")
-            .await;
-        unfold(page).await;
-        axe.check_variants(page, None, "comparison").await;
-        page.click("button", "Compare").await;
-        page.wait_for("button", "Cancel").await;
-        axe.check_variants(page, None, "comparing").await;
-        page.wait_for_status(RUN_TIMEOUT, |text| text == "The comparison is below.").await;
-        unfold(page).await;
-        axe.check_variants(page, None, "compared").await;
+        let path = "/compare?workload=keras-mnist-mlp&batch=8&steps=20&compare=wgsl,jax-js-wasm";
+        tour_comparison(page, path, async |state| {
+            if state != "comparing" {
+                unfold(page).await;
+            }
+            axe.check_variants(page, None, state).await;
+        })
+        .await;
         axe.finish();
     });
 }

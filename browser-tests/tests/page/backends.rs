@@ -4,27 +4,37 @@ use browser_tests::{
     Chromium, Page, PageServer, RUN_TIMEOUT, Setup, TIMEOUT, drive, drive_with_server, read_page_json, skipped,
 };
 use fantoccini::Locator;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// Runs `body` if the page has Burn.
-///
-/// `cargo xtask test --no-burn-page` builds the page without Burn, and sets `GRADMARK_NO_BURN_PAGE` to skip these
-/// tests. Otherwise, a missing bundle is a failure.
+use crate::run::assert_completed;
+
+/// Runs `body` if the page has Burn. A missing bundle is a failure.
 fn drive_with_burn(setup: Setup, body: impl AsyncFnOnce(&Chromium, &PageServer)) {
-    if std::env::var("GRADMARK_NO_BURN_PAGE").is_ok_and(|value| value == "1") {
-        return skipped("the page was built without Burn");
-    }
     let state = read_page_json("burn.json").unwrap();
     assert_eq!(state["state"], "ready", "the page has no Burn: {state}; `cargo xtask test` builds it");
     drive_with_server(setup, body);
 }
 
-async fn burn_requests(page: &Chromium) -> Vec<Value> {
-    page.ask("() => performance.getEntriesByType('resource').map(e => e.name).filter(n => n.includes('/burn-'))")
-        .await
-        .as_array()
-        .unwrap()
-        .clone()
+/// Returns the addresses of requests to folders that begin with this name.
+async fn requests(page: &Chromium, folder: &str) -> Value {
+    let requests = "(folder) => performance.getEntriesByType('resource')
+        .map((entry) => entry.name).filter((name) => name.includes(folder))";
+    page.call(requests, folder.into()).await
+}
+
+/// Starts a run, and returns its record. Fails if the framework is fetched before the run, or is not described.
+async fn train_with(page: &Chromium, framework: &str, folder: &str) -> Value {
+    let note = page.wait_for_text("#benchmark-note", " MB (").await;
+    assert!(note.contains(&format!("MB ({framework})")), "{note}");
+    assert_eq!(requests(page, folder).await, json!([]), "it is fetched before it trains");
+    page.click("button", "Benchmark").await;
+    page.watch_to_the_end().await;
+    let fetched = page.text("[data-figure=bundle]").await.unwrap();
+    let is_shown = fetched.starts_with(&format!("{framework}: ")) && fetched.contains(" MB fetched and started in");
+    assert!(is_shown, "{fetched}");
+    let record = page.record().await;
+    assert_completed(&record);
+    record
 }
 
 #[test]
@@ -35,20 +45,9 @@ fn burn_is_fetched_when_needed_and_trains_on_the_cpu() {
         page.open_to("/?workload=keras-mnist-mlp&batch=8&steps=6", "heading", "WebGPU is missing").await;
         page.click_css("details.options > summary").await;
         page.click_css("input[value=burn-flex]").await;
-        let note = page.text("#benchmark-note").await.unwrap();
-        assert!(note.contains("MB (Burn)"), "{note}");
-        assert_eq!(burn_requests(page).await, Vec::<Value>::new());
-
-        page.click("button", "Benchmark").await;
-        page.watch_to_the_end().await;
-        assert!(!burn_requests(page).await.is_empty());
-        let fetched = page.text("[data-figure=bundle]").await.unwrap();
-        assert!(fetched.contains(" MB fetched and started in"), "{fetched}");
-        let record = page.record().await;
+        let record = train_with(page, "Burn", "/burn-").await;
         assert_eq!(record["device"]["backend"], "burn-flex");
-        let workload = &record["workloads"][0];
-        assert_eq!(workload["correctness"]["passed"], true, "{record}");
-        assert_eq!(workload["outcome"]["kind"], "completed");
+        assert_ne!(requests(page, "/burn-").await, json!([]));
     });
 }
 
@@ -240,12 +239,10 @@ fn drive_with_frameworks(setup: Setup, body: impl AsyncFnOnce(&Chromium)) {
 fn assert_trained(record: &Value, backend: &str, framework: &str) {
     assert_eq!(record["device"]["backend"], backend);
     assert_eq!(record["device"]["adapter"]["api"], framework);
-    let workload = &record["workloads"][0];
-    assert_eq!(workload["correctness"]["passed"], true, "{record}");
-    assert_eq!(workload["outcome"]["kind"], "completed", "{record}");
+    assert_completed(record);
     if framework == "jax-js" {
         // The record names the faster variant.
-        let variants = workload["settings"]["variants"].to_string();
+        let variants = record["workloads"][0]["settings"]["variants"].to_string();
         assert!(
             variants.contains("steps: each waited for") || variants.contains("steps: several in flight"),
             "{variants}"
@@ -263,18 +260,7 @@ fn frameworks_train_without_webgpu_when_fetched() {
         {
             let path = format!("/?workload=keras-mnist-mlp&batch=8&steps=4&backend={backend}");
             page.open_to(&path, "button", "Benchmark").await;
-            let note = page.wait_until_text("#benchmark-note", TIMEOUT, |text| text.contains(" MB (")).await;
-            assert!(note.contains(&format!("MB ({framework})")), "{note}");
-            let requests = "() => performance.getEntriesByType('resource')
-                .map((entry) => entry.name).filter((name) => name.includes('/framework-'))";
-            assert_eq!(page.ask(requests).await, Value::Array(Vec::new()), "it is fetched before it trains");
-
-            page.click("button", "Benchmark").await;
-            page.watch_to_the_end().await;
-            let fetched = page.text("[data-figure=bundle]").await.unwrap();
-            let is_shown = fetched.starts_with(&format!("{framework}: ")) && fetched.contains("fetched and started in");
-            assert!(is_shown && fetched.contains("MB"), "{fetched}");
-            assert_trained(&page.record().await, backend, framework);
+            assert_trained(&train_with(page, framework, "/framework-").await, backend, framework);
             assert!(page.by_role("button", "Upload").await.is_none());
             let callout = "[aria-labelledby=result-title] .callout";
             page.wait_for_text(callout, "the leaderboard cannot prove or rank them").await;

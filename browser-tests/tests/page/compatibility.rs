@@ -1,7 +1,8 @@
 //! Training in WebGPU's compatibility mode, which every adapter of Chromium has.
 
 use browser_tests::{Chromium, Page, Setup, drive};
-use serde_json::Value;
+
+use crate::run::assert_completed;
 
 /// Three small steps of each network of the quick suite.
 const RUN: &str = "/?batch=8&steps=3";
@@ -24,15 +25,6 @@ const REFUSE_CORE_DEVICES: &str = "{
     };
 }";
 
-/// Fails unless every network of the record was computed correctly in compatibility mode.
-fn assert_correct_in_compatibility_mode(record: &Value) {
-    assert_eq!(record["device"]["adapter"]["compatibility"], true, "{record}");
-    for workload in record["workloads"].as_array().unwrap() {
-        assert_eq!(workload["outcome"]["kind"], "completed", "{record}");
-        assert_eq!(workload["correctness"]["passed"], true, "{record}");
-    }
-}
-
 async fn assert_says_compatibility_mode(page: &Chromium, css: &str) {
     let text = page.wait_for_text(css, "compatibility mode").await;
     assert!(text.contains("SwiftShader, compatibility mode"), "{css}: {text}");
@@ -49,7 +41,8 @@ fn a_browser_without_core_adapters_trains_in_compatibility_mode() {
         page.train(RUN).await;
         let record = page.record().await;
         assert_eq!(record["workloads"].as_array().unwrap().len(), 2, "{record}");
-        assert_correct_in_compatibility_mode(&record);
+        assert_completed(&record);
+        assert_eq!(record["device"]["adapter"]["compatibility"], true, "{record}");
         let departures = record["departures"].as_array().unwrap();
         assert!(departures.iter().all(|departure| departure["kind"] != "without"), "{record}");
         assert_says_compatibility_mode(page, ".finish .lead").await;
@@ -76,7 +69,8 @@ fn withholding_core_webgpu_opens_a_compatibility_device_and_is_never_ranked() {
         page.click("button", "Benchmark").await;
         page.watch_to_the_end().await;
         let record = page.record().await;
-        assert_correct_in_compatibility_mode(&record);
+        assert_completed(&record);
+        assert_eq!(record["device"]["adapter"]["compatibility"], true, "{record}");
         let departures = record["departures"].as_array().unwrap();
         assert!(departures.iter().any(|departure| departure["feature"] == "core"), "{record}");
         let caveats = page.text(".particulars .caveats").await.unwrap();

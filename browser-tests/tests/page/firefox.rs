@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use shaders::{Access, Form, KERNELS, Kernel, Matrices, SMALL_WORKGROUP, Stored};
 
 use crate::accessible::{AxeCheck, unfold};
+use crate::run::{train_and_learn, upload_what_is_shown};
 
 #[test]
 #[ignore = "needs Firefox"]
@@ -17,28 +18,16 @@ fn an_accessible_run_is_trained_uploaded_and_found() {
         page.open_to("/?workload=keras-mnist-mlp&batch=128&seconds=6", "table", "Published hardware").await;
         unfold(page).await;
         axe.check(page, "start").await;
-        page.click("button", "Benchmark").await;
-        page.wait_for("progressbar", "Progress of the benchmark").await;
-        let seen = page.watch_to_the_end().await;
-        assert!(seen.losses.last() < seen.losses.first(), "the loss does not fall: {seen:?}");
-
-        let json = page.text("details pre").await.unwrap();
-        let record: Value = serde_json::from_str(&json).unwrap();
+        let (_, record) = train_and_learn(page).await;
         assert_eq!(record["provenance"]["client"]["name"], "Firefox");
-        let workload = &record["workloads"][0];
-        assert_eq!(workload["outcome"]["kind"], "completed");
-        assert_eq!(workload["correctness"]["passed"], true, "{json}");
-        // Six seconds of training do much better than chance, which is 0.1.
-        assert!(workload["evaluations"][0]["accuracy"].as_f64().unwrap() > 0.3, "{json}");
         // Firefox reports completed work up to 0.1 s late. This delay must not count as computing time.
-        let share = workload["summary"]["share_of_peak"].as_f64().unwrap_or_else(|| panic!("no peak: {json}"));
+        let share = record["workloads"][0]["summary"]["share_of_peak"].as_f64();
+        let share = share.unwrap_or_else(|| panic!("no peak: {record}"));
         assert!(share > 0.0 && share < 1.0, "{share} of the device's peak");
 
         unfold(page).await;
         axe.check(page, "finished").await;
-        page.upload().await;
-        // The page may have uploaded weights before, at the leaderboard's request.
-        assert_eq!(page.sent_bodies("PUT").await.last(), Some(&json), "the uploaded record differs from the one shown");
+        upload_what_is_shown(page).await;
         page.open("/leaderboard?leaderboard=runs").await;
         let row = format!("table[aria-label=Leaderboard] tr[data-run='{}']", record["run_id"].as_str().unwrap());
         page.wait_for_text(&row, "yours").await;
@@ -73,38 +62,6 @@ fn other_frameworks_train_after_one_fails_without_webgl() {
     });
 }
 
-/// Script that opens a device of a feature level with the optional features of kernels, and returns the ones that the
-/// adapter supports.
-const OPEN_DEVICE: &str = r#"async (featureLevel) => {
-    const adapter = await navigator.gpu.requestAdapter({ featureLevel });
-    const requiredFeatures = ["subgroups", "shader-f16"].filter((feature) => adapter.features.has(feature));
-    window.testDevice = await adapter.requestDevice({ requiredFeatures });
-    return requiredFeatures;
-}"#;
-
-/// Script that compiles kernels and creates their pipelines, because some drivers report errors only then. Returns
-/// `null` or the errors of each kernel.
-const COMPILE: &str = r#"async (kernels) => Promise.all(kernels.map(async (kernel) => {
-    const device = window.testDevice;
-    const buffer = (binding, type, hasDynamicOffset) =>
-        ({ binding, visibility: GPUShaderStage.COMPUTE, buffer: { type, hasDynamicOffset } });
-    const storage = kernel.storage.map((type, index) => buffer(index + 1, type, false));
-    const own = device.createBindGroupLayout({ entries: [buffer(0, "uniform", false), ...storage] });
-    const step = device.createBindGroupLayout({ entries: [buffer(0, "uniform", true)] });
-    const layout = device.createPipelineLayout({ bindGroupLayouts: [own, step] });
-    // Nothing is awaited inside the scope, so it has the errors of this kernel only.
-    device.pushErrorScope("validation");
-    const module = device.createShaderModule({ code: kernel.source });
-    const pipeline = device.createComputePipelineAsync({ layout, compute: { module, entryPoint: "main" } });
-    const scope = device.popErrorScope();
-    const [info, built, error] = await Promise.allSettled([module.getCompilationInfo(), pipeline, scope]);
-    const messages = info.value.messages
-        .filter((message) => message.type !== "info")
-        .map((message) => `${message.type} in line ${message.lineNum}: ${message.message}`);
-    if (built.reason) messages.push(built.reason.message);
-    if (error.value) messages.push(error.value.message);
-    return messages.length ? messages.join("; ") : null;
-}))"#;
 /// Kernels that a browser compiles at once.
 const COMPILED_AT_ONCE: usize = 16;
 
@@ -129,7 +86,7 @@ const COMPATIBILITY: &str = "compatibility";
 /// the feature `expected`.
 pub(crate) async fn assert_compiles_all(page: &impl Page, expected: &str, feature_level: &str) {
     page.open("/").await;
-    let features = page.call(OPEN_DEVICE, feature_level.into()).await;
+    let features = page.call(include_str!("open_device.js"), feature_level.into()).await;
     let has = |feature: &str| features.as_array().is_some_and(|all| all.iter().any(|other| other == feature));
     assert!(has(expected), "{expected} is not among {features}");
     let fits = |kernel: &&Kernel| feature_level == CORE || kernel.workgroup_size <= SMALL_WORKGROUP;
@@ -142,7 +99,7 @@ pub(crate) async fn assert_compiles_all(page: &impl Page, expected: &str, featur
     let mut errors = Vec::new();
     for some in kernels.flat_map(forms).collect::<Vec<_>>().chunks(COMPILED_AT_ONCE) {
         let described: Vec<_> = some.iter().map(|&(kernel, form)| describe(kernel, form)).collect();
-        let answers = page.call(COMPILE, described.into()).await;
+        let answers = page.call(include_str!("compile_kernels.js"), described.into()).await;
         let answers = answers.as_array().expect("an answer for each kernel");
         assert_eq!(answers.len(), some.len());
         let wrong = some.iter().zip(answers).filter(|(_, answer)| !answer.is_null());

@@ -1,6 +1,5 @@
 //! The choice of language, and the English that must not remain in German. `accessible.rs` looks for it in each state.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,42 +10,14 @@ use serde_json::Value;
 /// Minimum length of a fragment that identifies its text. Shorter ones may be names.
 const MIN_PART_LENGTH: usize = 12;
 
-/// Script that returns all texts of the page, visible or not, including attributes that screen readers read. It skips
-/// elements that are marked as English, and code.
-const TEXTS: &str = "() => {
-    const found = [];
-    const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
-    const other = (node) => node?.closest('[lang=en], pre, script, style');
-    while (walker.nextNode()) {
-        const node = walker.currentNode;
-        if (node.nodeType === Node.TEXT_NODE) {
-            if (!other(node.parentElement)) found.push(node.data);
-        } else if (!other(node)) {
-            for (const name of ['aria-label', 'title', 'placeholder', 'alt']) found.push(node.getAttribute(name) ?? '');
-        }
-    }
-    return found.map((text) => text.trim()).filter((text) => text !== '');
-}";
-
-fn read_texts(language: &str) -> BTreeMap<String, String> {
+fn read_texts(language: &str) -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app/locales").join(language);
-    let mut texts = BTreeMap::new();
+    let mut texts = Vec::new();
     for file in std::fs::read_dir(folder).unwrap() {
-        let mut name = String::new();
-        for line in std::fs::read_to_string(file.unwrap().path()).unwrap().lines() {
-            match line.split_once(" = ") {
-                Some((key, text)) if !line.starts_with([' ', '#']) => {
-                    key.clone_into(&mut name);
-                    texts.insert(name.clone(), text.to_owned());
-                }
-                _ if line.starts_with(' ') => {
-                    let text = texts.get_mut(&name).unwrap();
-                    text.push(' ');
-                    text.push_str(line.trim());
-                }
-                _ => {}
-            }
-        }
+        // Long texts continue in indented lines.
+        let file = std::fs::read_to_string(file.unwrap().path()).unwrap().replace("\n ", " ");
+        let messages = file.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "));
+        texts.extend(messages.map(|(_, text)| text.split_whitespace().collect::<Vec<_>>().join(" ")));
     }
     texts
 }
@@ -60,9 +31,9 @@ pub(crate) struct English {
 impl English {
     pub(crate) fn new() -> Self {
         let (english, german) = (read_texts("en"), read_texts("de"));
-        let occurs_in_german = |text: &str| german.values().any(|translation| translation.contains(text));
+        let occurs_in_german = |text: &str| german.iter().any(|translation| translation.contains(text));
         let (mut whole, mut parts) = (Vec::new(), Vec::new());
-        for text in english.values() {
+        for text in &english {
             if !text.contains('{') && !occurs_in_german(text) {
                 whole.push(text.clone());
             }
@@ -77,7 +48,7 @@ impl English {
 
     /// Fails if the page contains English, declares another language than German, or scrolls sideways.
     pub(crate) async fn assert_none_in(&self, page: &Chromium, place: &str) {
-        let texts = page.ask(TEXTS).await;
+        let texts = page.ask(include_str!("texts.js")).await;
         let texts: Vec<&str> = texts.as_array().unwrap().iter().filter_map(Value::as_str).collect();
         assert!(texts.len() > 10, "{place}: {texts:?}");
         let is_english = |text: &&&str| {
@@ -130,8 +101,7 @@ fn a_language_change_is_stored_and_keeps_the_run() {
 fn language_and_theme_follow_the_browser_until_chosen() {
     drive(Setup::NO_GPU, async |page| {
         page.open_to("/?batch=32", "table", "Published hardware").await;
-        let summary = page.find(Locator::Css("details.options > summary")).await;
-        summary.click().await.unwrap();
+        page.click_css("details.options > summary").await;
         page.choose("Language", "Deutsch").await;
         page.wait_for("heading", "Wie schnell lernt diese GPU?").await;
         tokio::time::sleep(Duration::from_millis(100)).await;
