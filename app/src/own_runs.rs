@@ -36,7 +36,6 @@ pub struct Took {
 }
 
 impl Took {
-    /// Durations of the completed networks.
     pub fn of(record: &RunRecord) -> Vec<Self> {
         let completed = record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed);
         let took = |workload: &WorkloadRecord| {

@@ -17,7 +17,6 @@ use serde::Deserialize;
 /// Names of all fragments, for the service worker.
 const CONTENTS: &str = "contents.json";
 
-/// Entry of `documents.json`.
 #[derive(Deserialize)]
 struct SourceDocument {
     /// Name in URLs: `/docs/NAME`.
@@ -30,7 +29,6 @@ struct SourceDocument {
     headings: Vec<Heading>,
 }
 
-/// All documents, and the possible targets of their links.
 struct Library<'a> {
     top: &'a Path,
     documents: Vec<SourceDocument>,

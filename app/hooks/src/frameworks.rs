@@ -14,7 +14,6 @@ use crate::bundle::{self, PlacedBundle, StateFile};
 
 const SOURCES: &str = "app/frameworks";
 
-/// Entry of `bundles.json`.
 #[derive(Deserialize)]
 struct ListedBundle {
     name: String,

@@ -220,7 +220,6 @@ fn row_of(row: Row) -> impl IntoView {
     }
 }
 
-/// Comparison with the contents of its downloads.
 struct ComparisonResults {
     compared: Vec<Comparison>,
     records: Vec<RunRecord>,

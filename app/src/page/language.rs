@@ -10,7 +10,6 @@ use crate::platform;
 use crate::t;
 use crate::words::{self, PageLanguage};
 
-/// Id of the language selector, used to restore its focus.
 const ID: &str = "language";
 
 /// Renders a page, and renders it again when the language changes. State that must survive comes from [`kept`].

@@ -129,7 +129,6 @@ fn name_of(line: &StandingsPlace) -> String {
     text::named_device(&line.device_name)
 }
 
-/// Returns the largest value of a table, which gets the longest bar.
 pub(super) fn largest(places: &[StandingsPlace]) -> f64 {
     places.iter().map(|line| line.figure.upper_quartile).fold(f64::MIN_POSITIVE, f64::max)
 }

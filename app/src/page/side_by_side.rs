@@ -172,7 +172,6 @@ impl Search {
     }
 }
 
-/// Requests the fastest results of the network, or the ranked devices of every suite.
 async fn ask(kind: StoredKind, network: Option<String>) -> Result<Vec<Candidate>, RequestError> {
     if kind == StoredKind::Run {
         let sort = network.is_some().then_some(RunSort::Fastest);

@@ -121,7 +121,6 @@ pub(crate) fn ask_before_leaving() -> EventListener {
     })
 }
 
-/// Counts the seconds while the page is hidden.
 pub(crate) struct HiddenTimer {
     hidden: Rc<Hidden>,
     _listener: EventListener,

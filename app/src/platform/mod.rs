@@ -47,7 +47,6 @@ fn folder(meta: &str, file: &str) -> Result<String, String> {
     folder_of(meta, element.and_then(|element| element.get_attribute("content")).as_deref(), file)
 }
 
-/// Sets the title in the browser's tab and history.
 pub(crate) fn set_title(title: &str) {
     document().set_title(&format!("{title} – Gradmark"));
 }

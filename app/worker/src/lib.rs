@@ -79,7 +79,6 @@ pub enum FromWorker {
     Classified(Vec<f64>),
 }
 
-/// Size and time of loading a worker's module.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Loaded {
     /// Transfer size of the files, if the browser reports it.
