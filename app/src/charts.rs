@@ -6,8 +6,8 @@ use view::chart::{AxisQuantity, Extent, Guide, Look, Plot, Point, Series, Strand
 
 use crate::backend::title_of;
 use crate::live::Beside;
-use crate::side_by_side::{NamedCurve, curve, distinct};
-use crate::words::{PlainText, language, messages};
+use crate::side_by_side::{NamedCurve, curve};
+use crate::words::{PlainText, messages};
 use crate::{t, text};
 
 pub struct ChartContent {
@@ -20,7 +20,7 @@ pub struct ChartContent {
 
 /// Returns an axis without a name, whose marks are in the page's language.
 fn axis(extent: Extent) -> AxisQuantity {
-    AxisQuantity { text: |text| language().number(text), ..AxisQuantity::new("", extent) }
+    AxisQuantity { text: text::grouped, ..AxisQuantity::new("", extent) }
 }
 
 /// Creates a series from its name in files, its title on the page, its latest value, and its points.
@@ -37,7 +37,7 @@ impl ChartContent {
         Self {
             plot: Plot { height: 220.0, ..Plot::new(axis(Extent::ToLargest), y, series) },
             label: format!("{}. {description}", title.text()),
-            value: if is_share { text::percent } else { |value| language().number(&view::text::brief(value)) },
+            value: if is_share { text::percent } else { |value| text::number(value, 5) },
         }
     }
 
@@ -51,7 +51,7 @@ impl ChartContent {
             _ => t!(chart_no_training).to_owned(),
         };
         let latest = points.last().map(|point| loss(point.1)).unwrap_or_default();
-        let training = series("training", t!(chart_training), latest, Look::Line(0), &points);
+        let training = series("training", t!(chart_training), latest, Look::LineToDot(0), &points);
         Self::over_seconds(messages::chart_loss, &description, vec![training], false)
     }
 
@@ -65,7 +65,7 @@ impl ChartContent {
         let points = curve(training, |point| point.accuracy);
         let tested: Vec<_> = tests.iter().map(|test| (test.training_seconds, test.accuracy)).collect();
         let latest = |points: &[(f64, f64)]| points.last().map(|last| tenths(last.1)).unwrap_or_default();
-        let training = series("training", t!(chart_training), latest(&points), Look::Line(0), &points);
+        let training = series("training", t!(chart_training), latest(&points), Look::LineToDot(0), &points);
         let test = series("test", t!(chart_test), latest(&tested), Look::Marked(1), &tested);
         let said = |of: &Series| (!of.latest.is_empty()).then(|| format!("{} {}", of.name, of.latest));
         let said: Vec<String> = [&training, &test].into_iter().filter_map(said).collect();
@@ -98,8 +98,9 @@ impl ChartContent {
     pub fn rate(points: &[(f64, f64)]) -> Self {
         let latest = points.last().map(|point| text::rate(point.1));
         let description = latest.clone().unwrap_or_else(|| t!(chart_no_training).to_owned());
-        let training = series("training", t!(chart_training), latest.unwrap_or_default(), Look::Line(0), points);
-        Self::over_seconds(messages::common_rate, &description, vec![training], false)
+        let training = series("training", t!(chart_training), latest.unwrap_or_default(), Look::LineToDot(0), points);
+        let content = Self::over_seconds(messages::common_rate, &description, vec![training], false);
+        Self { value: |rate| text::number(rate, 3), ..content }
     }
 
     /// A curve for each backend: shares with a mark at every point, or other values.
@@ -109,11 +110,10 @@ impl ChartContent {
             points.last().map(|last| format!("{}: {} ({} s)", title_of(name), value(last.1), text::number(last.0, 1)))
         };
         let description = format!("{}.", curves.iter().filter_map(end).collect::<Vec<_>>().join("; "));
-        let look = if is_share { Look::Marked } else { Look::Line };
-        let all = curves
-            .iter()
-            .enumerate()
-            .map(|(number, (name, points))| series(name, &title_of(name), String::new(), look(number), points));
+        let look = if is_share { Look::Marked } else { Look::LineToDot };
+        let all = curves.iter().enumerate();
+        let all =
+            all.map(|(number, (name, points))| series(name, &title_of(name), String::new(), look(number), points));
         Self::over_seconds(title, &description, all.collect(), is_share)
     }
 
@@ -152,7 +152,9 @@ pub fn histogram(distribution: &Distribution, own: f64) -> Option<ChartContent> 
     };
     // The highest column fills the plot. The vertical axis counts runs, so its marks are whole numbers.
     let most = bins.iter().map(|bin| bin.runs).max().unwrap_or(0);
-    let counts = axis(Extent::ToLargest).marked([0, most / 2, most].map(|runs| runs as f64).to_vec());
+    let mut steps = (0..18).flat_map(|power| [1, 2, 5].map(|factor| factor * 10_u64.pow(power)));
+    let step = steps.find(|step| 3 * step >= most).unwrap_or(most);
+    let counts = axis(Extent::ToLargest).marked((0..=most / step).map(|number| (number * step) as f64).collect());
     let plot = Plot::new(axis(Extent::Ratios), counts, vec![series("others", others), series("own", own_bins)]);
     let guide = Guide { class: "own", label: t!(standing_this_run).to_owned(), x: Some(own), y: None };
     let plot = Plot { guides: vec![guide], height: 190.0, ..plot };
@@ -214,16 +216,18 @@ pub fn points(rows: &[RunRow]) -> (Vec<ScatterPoint>, usize) {
 /// Scatter plot of time to accuracy from left to right, and throughput upwards; `None` for too few points. The axes are
 /// logarithmic, because a phone and a server differ by a factor of thousands.
 pub fn scatter(points: &[ScatterPoint]) -> Option<ChartContent> {
-    let strand = |of: &&ScatterPoint| Strand {
-        link: Some(format!("/runs/{}", of.run_id)),
-        ..Strand::named(&of.said(), vec![Point::new(of.seconds_to_target, of.samples_per_second)])
-    };
-    let series =
-        distinct(points.iter().map(|point| &point.backend)).into_iter().enumerate().map(|(number, backend)| {
-            let of_backend = points.iter().filter(|point| point.backend == *backend);
-            Series::new(backend, Look::Marks(number), of_backend.map(|of| strand(&of)).collect())
-        });
-    let times = AxisQuantity { text: |text| language().number(text) + " s", ..axis(Extent::Ratios) };
+    let mut backends: Vec<&str> = Vec::new();
+    // A series for each point keeps the links in the order of the list. Only the first one of a backend has its name.
+    let series = points.iter().map(|of| {
+        let point = Point::new(of.seconds_to_target, of.samples_per_second);
+        let link = Some(format!("/runs/{}", of.run_id));
+        let strand = Strand { link, ..Strand::named(&of.said(), vec![point]) };
+        let known = backends.iter().position(|name| *name == of.backend);
+        let number = known.unwrap_or(backends.len());
+        backends.extend(known.is_none().then_some(of.backend.as_str()));
+        Series::new(if known.is_none() { &of.backend } else { "" }, Look::Marks(number), vec![strand])
+    });
+    let times = AxisQuantity { text: |text| text::grouped(text) + " s", ..axis(Extent::Ratios) };
     let plot = Plot { height: 300.0, ..Plot::new(times, axis(Extent::Ratios), series.collect()) };
     let label = format!("{}. {}", t!(scatter_title), describe_points(points));
     // A single point shows no more than the table.
@@ -233,12 +237,8 @@ pub fn scatter(points: &[ScatterPoint]) -> Option<ChartContent> {
 fn describe_points(points: &[ScatterPoint]) -> String {
     let fastest = points.iter().max_by(|a, b| a.samples_per_second.total_cmp(&b.samples_per_second));
     let soonest = points.iter().min_by(|a, b| a.seconds_to_target.total_cmp(&b.seconds_to_target));
-    match (fastest, soonest) {
-        (Some(fastest), Some(soonest)) => {
-            t!(scatter_described, number = points.len() as u64, fastest = fastest.said(), soonest = soonest.said())
-        }
-        _ => String::new(),
-    }
+    let (Some(fastest), Some(soonest)) = (fastest, soonest) else { return String::new() };
+    t!(scatter_described, number = points.len() as u64, fastest = fastest.said(), soonest = soonest.said())
 }
 
 pub fn points_csv(points: &[ScatterPoint]) -> String {
@@ -276,6 +276,7 @@ pub(crate) mod tests {
         let guides: Vec<_> = content.plot.guides.iter().map(|guide| (guide.class, guide.label.as_str())).collect();
         assert_eq!(guides, [("target", "target 97 %"), ("reached", "97 % after 2.000 s")]);
         assert_eq!(content.rows()[2], ["test", "2.00", "98.00 %"]);
+        assert_eq!(ChartContent::rate(&[(1.0, 45_213.527)]).rows(), [["training", "1.00", "45213.527"]]);
         assert!(ChartContent::loss(&[]).label.ends_with("No training yet."));
     }
 
@@ -317,11 +318,13 @@ pub(crate) mod tests {
         );
         assert!(histogram(&of(&[]), 204.0).is_none());
         let drawn = histogram(&of(&BINS), 204.0).unwrap().plot.svg(400.0, "");
-        assert_eq!(
-            (drawn.matches("<rect").count(), drawn.matches("<g class=\"own\"><rect").count()),
-            (3, 1),
-            "{drawn}"
-        );
+        let own_column = "<g class=\"own\"><rect";
+        assert_eq!((drawn.matches("<rect").count(), drawn.matches(own_column).count()), (3, 1), "{drawn}");
+        let many = histogram(&of(&[RateBin { runs: 1204, ..BINS[0] }]), 5000.0).unwrap();
+        assert_eq!(many.plot.y.marks, [0.0, 500.0, 1000.0]);
+        let outside = many.plot.svg(400.0, "");
+        let last = |start| outside.rsplit(start).next().unwrap().split('"').next().unwrap().parse::<f64>().unwrap();
+        assert!(last("\"own\" x1=\"") > last("column\" x=\"") + last(" width=\""), "{outside}");
     }
 
     pub(crate) fn row(run_id: &str, device: &str, rate: Option<f64>, seconds: Option<f64>) -> RunRow {
@@ -359,9 +362,12 @@ pub(crate) mod tests {
         assert!(table.ends_with("a,Example 1,wgsl,30,900\nb,\"Example, 2\",wgsl,0.5,90000\n"), "{table}");
         assert!(describe_points(&points).contains("The soonest: Example, 2"), "{}", describe_points(&points));
         let drawn = scatter(&points).unwrap().plot.svg(400.0, "");
-        assert!(
-            drawn.contains("<g class=\"c0\"><a class=\"point\" href=\"/runs/a\" aria-label=\"Example 1, wgsl: 900")
-        );
+        let point = "<g class=\"c0\"><a class=\"point\" href=\"/runs/a\" aria-label=\"Example 1, wgsl: 900";
+        assert!(drawn.contains(point), "{drawn}");
         assert!(scatter(&points[..1]).is_none(), "one point is no picture");
+        let other = ScatterPoint { backend: "burn-wgpu".to_owned(), ..points[0].clone() };
+        let plot = scatter(&[points[0].clone(), other, points[1].clone()]).unwrap().plot;
+        let series: Vec<_> = plot.series.iter().map(|series| (series.name.as_str(), series.look)).collect();
+        assert_eq!(series, [("wgsl", Look::Marks(0)), ("burn-wgpu", Look::Marks(1)), ("", Look::Marks(0))]);
     }
 }

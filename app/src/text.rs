@@ -143,11 +143,12 @@ pub fn results_listed(total: u64, more_than_total: bool) -> String {
 
 /// Formats a score without its unit, with three significant digits, such as `15.3` or `4,210`.
 pub fn score(score: f64) -> String {
-    let digits = results::score_digits(score);
-    match digits.parse::<u64>() {
-        Ok(whole) => count(whole),
-        Err(_) => language().number(&digits),
-    }
+    grouped(&results::score_digits(score))
+}
+
+/// Formats a number in English text, with groups of three digits if it is whole.
+pub fn grouped(english: &str) -> String {
+    english.parse::<u64>().map_or_else(|_| language().number(english), count)
 }
 
 /// Formats a day in UTC, such as `21 Nov 2026` or `21.11.2026`.
@@ -221,7 +222,9 @@ mod tests {
         assert_eq!([0.2, 17.0, 88.0, 100.0, 600.0].map(about), ["5 s", "20 s", "90 s", "100 s", "10 min"]);
         assert_eq!(results_listed(1, false), "1 result");
         assert_eq!(results_listed(10_000, true), "More than 10,000 results");
+        assert_eq!(grouped("1500"), "1,500");
         speak(PageLanguage::German);
+        assert_eq!(["1500", "12.5 k"].map(grouped), ["1.500", "12,5 k"]);
         assert_eq!([percent(0.9785), ratio(1.25), megabytes(3_440_000)], ["97,85 %", "1,25 ×", "3,4 MB"]);
         assert_eq!([rate(12_345.0), seconds(2.5), count(60_000)], ["12,35 k", "2,500 s", "60.000"]);
         assert_eq!([day(1_793_836_800.0), day(1_795_219_200.0)], ["05.11.2026", "21.11.2026"]);

@@ -8,7 +8,7 @@ use leptos::task::spawn_local;
 use results::api::{Distribution, DistributionQuery, RunRow};
 use results::{CurvePoint, Evaluation};
 use wasm_bindgen::prelude::*;
-use web_sys::{Element, ResizeObserver, ResizeObserverEntry};
+use web_sys::{Element, HtmlElement, ResizeObserver, ResizeObserverEntry};
 
 use super::parts::{listed, save, table};
 use crate::charts::{self, ChartContent, ScatterPoint, of_devices};
@@ -138,42 +138,59 @@ fn figure(
             pointed.set(link.get_attribute("aria-label"));
         }
     };
-    let svg: Make<String> =
-        Arc::new(move || content().map(|content| content.plot.svg(width.get(), &content.label)).unwrap_or_default());
-    let drawn = svg.clone();
+    let drawn = content.clone();
+    let drawn = Memo::new(move |_| {
+        let drawn = drawn().map(|ChartContent { plot, label, .. }| {
+            let (height, svg) = plot.draw(width.get());
+            (plot.role(), label, height, svg.into_string())
+        });
+        drawn.unwrap_or_default()
+    });
+    let height = move || drawn.with(|drawn| drawn.2);
+    let inner_html = move || {
+        keep_focus();
+        drawn.with(|drawn| drawn.3.clone())
+    };
+    let svg = move || content().map(|of| of.plot.svg(width.get(), &of.label)).unwrap_or_default();
     view! {
         <figure class="chart">
             <figcaption>{caption}</figcaption>
             <div
                 node_ref=place
-                inner_html=move || drawn()
                 on:mouseover=move |event| point_at(event_target(&event))
                 on:focusin=move |event| point_at(event_target(&event))
-            ></div>
+            >
+                <svg
+                    role=move || drawn.with(|drawn| drawn.0)
+                    aria-label=move || drawn.with(|drawn| drawn.1.clone())
+                    width=width
+                    height=height
+                    viewBox=move || format!("0 0 {} {}", width.get(), height())
+                    inner_html=inner_html
+                ></svg>
+            </div>
             {hint.map(|hint| view! {
                 <p class="note pointed">{move || pointed.get().unwrap_or_else(|| hint.to_owned())}</p>
             })}
-            {files.map(|files| chart_files(files, svg))}
+            {files.map(|files| chart_files(files, Arc::new(svg)))}
         </figure>
     }
 }
 
-/// Watches the width of an element until dropped.
-struct WidthObserver {
-    observer: ResizeObserver,
-    _callback: Closure<dyn FnMut(js_sys::Array)>,
-}
-
-impl Drop for WidthObserver {
-    fn drop(&mut self) {
-        self.observer.disconnect();
-    }
+/// Keeps the keyboard focus on a link that is about to be drawn again.
+fn keep_focus() {
+    let focused = document().query_selector("a.point:focus").ok().flatten();
+    let Some(address) = focused.and_then(|link| link.get_attribute("href")) else { return };
+    request_animation_frame(move || {
+        if let Ok(Some(link)) = document().query_selector(&format!("a.point[href='{address}']")) {
+            drop(link.unchecked_into::<HtmlElement>().focus());
+        }
+    });
 }
 
 /// Returns a signal with the width of an element on screen, pixels.
 fn measured_width(place: NodeRef<html::Div>) -> ReadSignal<f64> {
     let (width, set_width) = signal(FIRST_WIDTH);
-    let watch = StoredValue::new_local(None::<WidthObserver>);
     Effect::new(move |_| {
         let Some(element) = place.get() else { return };
         let callback = Closure::<dyn FnMut(js_sys::Array)>::new(move |entries: js_sys::Array| {
@@ -183,9 +200,9 @@ fn measured_width(place: NodeRef<html::Div>) -> ReadSignal<f64> {
                 set_width.set(now);
             }
         });
-        if let Ok(observer) = ResizeObserver::new(callback.as_ref().unchecked_ref()) {
+        // The browser drops the observer and the callback with the element.
+        if let Ok(observer) = ResizeObserver::new(callback.into_js_value().unchecked_ref()) {
             observer.observe(&element);
-            watch.set_value(Some(WidthObserver { observer, _callback: callback }));
         }
     });
     width

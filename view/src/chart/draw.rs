@@ -40,21 +40,26 @@ impl Chart {
 }
 
 impl Plot {
+    /// Returns the ARIA role of the drawing.
+    pub fn role(&self) -> &'static str {
+        let mut strands = self.series.iter().flat_map(|series| &series.strands);
+        if strands.any(|strand| strand.link.is_some()) { "group" } else { "img" }
+    }
+
     /// Returns an SVG document with this label for screen readers.
     pub fn svg(&self, width: f64, label: &str) -> String {
         let (height, content) = self.draw(width);
-        let has_links = self.series.iter().flat_map(|series| &series.strands).any(|strand| strand.link.is_some());
-        let role = if has_links { "group" } else { "img" };
         let view_box = format!("0 0 {width} {height}");
         html! {
-            svg xmlns="http://www.w3.org/2000/svg" role=(role) aria-label=(label) width=(width) height=(height) viewBox=(view_box) {
+            svg xmlns="http://www.w3.org/2000/svg" role=(self.role()) aria-label=(label) width=(width) height=(height) viewBox=(view_box) {
                 (content)
             }
         }
         .into_string()
     }
 
-    fn draw(&self, width: f64) -> (f64, Markup) {
+    /// Returns the height and the content of the drawing.
+    pub fn draw(&self, width: f64) -> (f64, Markup) {
         let frame = Frame::of(self, width);
         let (height, legend) = legend(&self.entries(), width, self.height);
         let content = html! {
@@ -111,8 +116,7 @@ impl Plot {
             class: String::new(),
             sample: html! { line class=(guide.class) x2="26" {} },
         });
-        let series = self.series.iter().filter(|series| series.points().next().is_some());
-        let series = series.filter_map(|series| {
+        let series = self.series.iter().filter_map(|series| {
             let name = format!("{} {}", series.name, series.latest).trim().to_owned();
             let sample = html! { (series.look.line("M0 0H26")) (series.look.mark(13.0, 0.0)) };
             (!name.is_empty()).then(|| LegendEntry { name, class: series.look.class(), sample })
@@ -209,9 +213,10 @@ fn strand_of(strand: &Strand, look: Look, frame: &Frame) -> Markup {
             (look.mark(frame.x(point.x), frame.y(point.y)))
         }
     };
-    let end = strand.points.last().filter(|_| matches!(look, Look::Line(_)));
+    let count = strand.points.len();
+    let has_dot = matches!(look, Look::LineToDot(_)) || (matches!(look, Look::Line(_)) && count == 1);
     html! {
-        @if strand.points.len() > 1 { (look.line(&frame.path(&strand.points))) }
+        @if count > 1 { (look.line(&frame.path(&strand.points))) }
         @if let (Some(address), Some(point)) = (&strand.link, strand.points.first()) {
             a class="point" href=(address) aria-label=(strand.name) {
                 circle class="reach" r=(REACH) cx=(n(frame.x(point.x))) cy=(n(frame.y(point.y))) {}
@@ -220,7 +225,9 @@ fn strand_of(strand: &Strand, look: Look, frame: &Frame) -> Markup {
         } @else {
             (marks)
         }
-        @if let Some(point) = end { circle class="mark" r="3" cx=(n(frame.x(point.x))) cy=(n(frame.y(point.y))) {} }
+        @if let (true, Some(point)) = (has_dot, strand.points.last()) {
+            circle class="mark" r="3" cx=(n(frame.x(point.x))) cy=(n(frame.y(point.y))) {}
+        }
     }
 }
 

@@ -5,8 +5,10 @@ use maud::{Markup, html};
 /// Look of a series, with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// A line with a dot at its end.
+    /// A line, or a dot instead of a single point.
     Line(usize),
+    /// A line with a dot at its end.
+    LineToDot(usize),
     /// A line with a mark at each point.
     Marked(usize),
     /// Marks without a line.
@@ -38,7 +40,9 @@ const MARKS: [(u32, f64, &[f64]); COLORS] = [
 impl Look {
     pub(super) fn class(self) -> String {
         match self {
-            Self::Line(number) | Self::Marked(number) | Self::Marks(number) => format!("c{}", number % COLORS),
+            Self::Line(number) | Self::LineToDot(number) | Self::Marked(number) | Self::Marks(number) => {
+                format!("c{}", number % COLORS)
+            }
             Self::Published(_) => "published".to_owned(),
             Self::Ideal => "ideal".to_owned(),
             Self::Columns(class) => class.to_owned(),
@@ -48,7 +52,7 @@ impl Look {
     /// Returns the dashes of the line, if there is one.
     fn dashes(self) -> Option<&'static str> {
         match self {
-            Self::Line(number) | Self::Marked(number) => Some(DASHES[rotate_index(number)]),
+            Self::Line(number) | Self::LineToDot(number) | Self::Marked(number) => Some(DASHES[rotate_index(number)]),
             Self::Ideal => Some("3 4"),
             Self::Marks(_) | Self::Published(_) | Self::Columns(_) => None,
         }
@@ -63,7 +67,7 @@ impl Look {
         let (number, size) = match self {
             Self::Marked(number) | Self::Marks(number) => (number, 4.0),
             Self::Published(number) => (number, 5.0),
-            Self::Line(_) | Self::Ideal | Self::Columns(_) => return html! {},
+            Self::Line(_) | Self::LineToDot(_) | Self::Ideal | Self::Columns(_) => return html! {},
         };
         html! { path class="mark" d=(outline(MARKS[rotate_index(number)], size, x, y)) {} }
     }
