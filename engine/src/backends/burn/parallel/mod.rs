@@ -260,11 +260,12 @@ impl Trainer for ParallelTrainer {
     }
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
+        self.weights().await?;
         self.replicas.evaluate(set, samples).await
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
-        self.replicas.weights().await
+        self.replicas.agreed(async |replica| replica.weights().await).await
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
