@@ -78,3 +78,17 @@ fn the_reference_trains_segments_again_to_the_last_bit() {
         assert!(states.windows(2).all(|pair| pair[0] != pair[1]), "{name}");
     }
 }
+
+#[test]
+fn only_a_state_of_the_job_is_restored() {
+    let job = narrow_job(&crate::workload("keras-mnist-mlp").unwrap());
+    let state = job.initial_state().unwrap();
+    let mut trainer = pollster::block_on(ReferenceBackend::<f32>::new().build(&job)).unwrap();
+    let mut restored = |state| pollster::block_on(trainer.restore(&state, 0, &Segments::default())).is_ok();
+    assert!(restored(state.clone()));
+    assert!(!restored(StateBytes { weights: state.weights[4..].to_vec(), ..state.clone() }));
+    assert!(!restored(StateBytes { memory: Vec::new(), ..state.clone() }));
+    let mut endless = state;
+    endless.memory[..4].copy_from_slice(&f32::INFINITY.to_le_bytes());
+    assert!(!restored(endless));
+}

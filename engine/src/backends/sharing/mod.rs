@@ -97,19 +97,21 @@ impl<T: Trainer, W> Replicas<T, W> {
         Ok(())
     }
 
-    /// Evaluates the first device's weights after checking that all have the same. The time excludes the check.
+    /// Evaluates the first device's weights. The caller checks that all devices have the same.
     pub(crate) async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
-        self.weights().await?;
         let started = self.clock.now_seconds();
         let report = self.trainers[0].evaluate(set, samples).await.map_err(self.of_device(0))?;
         Ok(TestReport { seconds: Some(self.clock.now_seconds() - started), ..report })
     }
 
-    /// Returns the weights after checking that those of all devices are bitwise equal.
-    pub(crate) async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
+    /// Returns the weights that `read` reads, after checking that those of all devices are bitwise equal.
+    pub(crate) async fn agreed(
+        &mut self,
+        read: impl AsyncFn(&mut T) -> Result<Vec<Vec<f32>>>,
+    ) -> Result<Vec<Vec<f32>>> {
         let mut all = Vec::new();
         for place in 0..self.trainers.len() {
-            all.push(self.trainers[place].weights().await.map_err(self.of_device(place))?);
+            all.push(read(&mut self.trainers[place]).await.map_err(self.of_device(place))?);
         }
         for (place, other) in all.iter().enumerate().skip(1) {
             let pairs = all[0].iter().flatten().zip(other.iter().flatten());

@@ -260,11 +260,13 @@ impl Trainer for ParallelTrainer {
     }
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
+        self.replicas.agreed(WgslTrainer::weights_arena).await?;
         self.replicas.evaluate(set, samples).await
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
-        self.replicas.weights().await
+        self.replicas.agreed(WgslTrainer::weights_arena).await?;
+        self.replicas.trainers[0].weights().await.map_err(self.replicas.of_device(0))
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {

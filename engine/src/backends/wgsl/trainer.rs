@@ -119,9 +119,13 @@ impl WgslTrainer {
         Ok(numbers(stored, &self.buffers.read(&self.device, range).await?))
     }
 
-    async fn tensors(&self, arena: BufferRange) -> Result<Vec<Vec<f32>>> {
-        let values = self.read(arena, Stored::F32).await?;
-        Ok(self.plan.tensors.iter().map(|layout| layout.load(&values)).collect())
+    fn tensors(&self, arena: &[f32]) -> Vec<Vec<f32>> {
+        self.plan.tensors.iter().map(|layout| layout.load(arena)).collect()
+    }
+
+    /// Reads the weights with their padding, as one list.
+    pub(super) async fn weights_arena(&mut self) -> Result<Vec<Vec<f32>>> {
+        Ok(vec![self.read(self.plan.arenas.weights, Stored::F32).await?])
     }
 
     /// Returns the arenas of the optimizer's memories, followed by averages of the weights if the job has any.
@@ -130,9 +134,8 @@ impl WgslTrainer {
     }
 
     /// Checks that products read the trained weights, rounded: a single step is too small for a loss to show otherwise.
-    async fn check_rounded(&self) -> Result<()> {
+    async fn check_rounded(&self, weights: &[f32]) -> Result<()> {
         let Some(rounded) = self.plan.arenas.rounded_weights else { return Ok(()) };
-        let weights = self.read(self.plan.arenas.weights, Stored::F32).await?;
         let stored = self.device.form.stored;
         let rounded = self.read(rounded, stored).await?;
         let differs = |(weight, rounded): (&f32, &f32)| !stored.is_rounding(*weight, *rounded);
@@ -204,14 +207,15 @@ impl Trainer for WgslTrainer {
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
-        self.check_rounded().await?;
-        self.tensors(self.plan.arenas.weights).await
+        let weights = self.read(self.plan.arenas.weights, Stored::F32).await?;
+        self.check_rounded(&weights).await?;
+        Ok(self.tensors(&weights))
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {
-        let mut gradients = self.tensors(self.plan.arenas.gradients).await?;
-        gradients.iter_mut().flatten().for_each(|gradient| *gradient /= self.plan.gradient_scale);
-        Ok(gradients)
+        let mut gradients = self.read(self.plan.arenas.gradients, Stored::F32).await?;
+        gradients.iter_mut().for_each(|gradient| *gradient /= self.plan.gradient_scale);
+        Ok(self.tensors(&gradients))
     }
 
     fn begin_segment(&mut self, seed: u32) {
@@ -219,10 +223,10 @@ impl Trainer for WgslTrainer {
     }
 
     async fn state(&mut self) -> Result<StateBytes> {
-        let weights = weights_bytes(&self.tensors(self.plan.arenas.weights).await?);
+        let weights = weights_bytes(&self.tensors(&self.read(self.plan.arenas.weights, Stored::F32).await?));
         let mut memory = Vec::new();
         for arena in self.memories() {
-            memory.append(&mut weights_bytes(&self.tensors(arena).await?));
+            memory.append(&mut weights_bytes(&self.tensors(&self.read(arena, Stored::F32).await?)));
         }
         Ok(StateBytes { weights, memory })
     }

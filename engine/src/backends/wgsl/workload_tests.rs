@@ -238,6 +238,15 @@ fn f16_training_is_deterministic_with_unscaled_gradients() {
 }
 
 #[test]
+fn f16_overflow_makes_the_loss_nan() {
+    let Some(gpu) = open_gpu(Precision::F16) else { return };
+    let mut job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
+    job.optimizer.learning_rate = 1e9;
+    let report = pollster::block_on(async { gpu.build(&job).await.unwrap().train_steps(1).await.unwrap() });
+    assert!(report.losses[0].is_nan(), "{:?}", report.losses);
+}
+
+#[test]
 fn unavailable_precisions_are_refused_with_a_reason() {
     let refused = |precision, name| {
         let opening = Opening::new(precision, &AdapterChoice::Any);

@@ -178,16 +178,17 @@ impl ParallelTrainer {
         let whole = self.job.step(*step, 0);
         let norms: Vec<_> = network.batch_norms().into_iter().map(|norm| network.normalized_sizes(norm)).collect();
         // Numbers of the devices that wait for an exchange, and receivers of its result.
-        let requests = RefCell::new(Vec::new());
+        let (requests, reached) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
         let (mut working, mut counts) = (Vec::new(), Vec::new());
         for (replica, share) in self.replicas.divide(whole) {
             counts.extend((share.count > 0).then_some(u64::from(share.count)));
+            let batch = (share.count > 0).then(|| replica.training_batch(&share));
             let exchange = async |numbers| {
                 let (answer, answered) = oneshot::channel();
                 requests.borrow_mut().push((numbers, answer));
                 answered.await.expect("every exchange is answered")
             };
-            working.push(Box::pin(replica.train_share(share, &whole, exchange)));
+            working.push(Box::pin(replica.train_share(share, batch, &whole, &reached, exchange)));
         }
         for number in 0..2 * norms.len() + 1 {
             for work in &mut working {
@@ -259,11 +260,12 @@ impl Trainer for ParallelTrainer {
     }
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
+        self.weights().await?;
         self.replicas.evaluate(set, samples).await
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
-        self.replicas.weights().await
+        self.replicas.agreed(async |replica| replica.weights().await).await
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>> {

@@ -6,6 +6,8 @@
 //! exchange sums of values in the forward pass and of gradients in the backward pass. Each exchange splits the graph: a
 //! value that crosses is the end of one graph and a leaf of the next.
 
+use std::cell::RefCell;
+
 use burn_tensor::{Gradients, Tensor};
 use shaders::params::Step;
 
@@ -14,14 +16,17 @@ use crate::backends::burn::network::{Leaves, Made, Network, add_gradient, add_gr
 use crate::backends::burn::value::{AxisOrder, LayerValue, map_value, sides};
 use crate::model::StageKind;
 
+/// Function from the gradients of a graph to a root of the previous one, if the loss depends on it.
+type Crossing = Box<dyn FnOnce(&mut Gradients) -> Option<Tensor<1>>>;
+
 /// Batch normalization between two graphs.
 struct Border {
     /// Index of its first tensor.
     tensor: usize,
     /// Leaves of the graph that ends here.
     leaves: Leaves,
-    /// Other ends of the graph, each with the leaf of the next graph that continues it.
-    crossings: Vec<(Tensor<1>, Tensor<1>)>,
+    /// Other ends of the graph.
+    crossings: Vec<Crossing>,
     /// (channels, values) x, an end of the graph.
     input: Tensor<2>,
     /// (channels, values) x̂.
@@ -35,26 +40,28 @@ struct Border {
 }
 
 impl BurnTrainer {
-    /// Trains a step on a share of the batch `whole`, which may be empty. `exchange` gets the numbers of a share that has
-    /// samples, and returns those of all devices: for each batch normalization (2·channels) means and sums of squared
-    /// deviations, then, from the last one on, Σg and Σgx̂, and finally the gradients of all trained tensors.
+    /// Trains a step on a share of the batch `whole`, whose samples are in `batch` if it has any. `exchange` gets their
+    /// numbers, and returns those of all devices: for each batch normalization (2·channels) means and sums of squared
+    /// deviations, then, from the last one on, Σg and Σgx̂, and finally all gradients. A share with samples writes to
+    /// `reached` which tensors have a gradient.
     pub(crate) async fn train_share(
         &mut self,
         share: Step,
+        batch: Option<(Tensor<1>, Vec<u32>)>,
         whole: &Step,
+        reached: &RefCell<Vec<bool>>,
         exchange: impl AsyncFn(Option<Tensor<1>>) -> Tensor<1>,
     ) -> Pending {
         let norms = self.network.batch_norms();
-        let mut moved = Vec::new();
+        let mut statistics = Vec::new();
         let (mut gradients, mut outcome) = (None, None);
-        if share.count > 0 {
-            let (input, labels) = self.training_batch(&share);
+        if let Some((input, labels)) = batch {
             let mut made = self.network.begin(&share, input);
             let mut borders = Vec::new();
-            for index in norms {
-                let (border, averages) = self.normalize(&share, &mut made, index, whole.count, &exchange).await;
+            for &index in &norms {
+                let (border, found) = self.normalize(&share, &mut made, index, whole.count, &exchange).await;
                 borders.push(border);
-                moved.extend(averages);
+                statistics.push(found);
             }
             let mut pass = self.pass(&share);
             let logits = self.network.finish(&mut made, &mut pass);
@@ -65,26 +72,28 @@ impl BurnTrainer {
             for border in borders.into_iter().rev() {
                 graph = self.differentiate_before(border, graph, &mut found, &exchange).await;
             }
+            reached.replace(found.iter().map(Option::is_some).collect());
             gradients = Some(Tensor::cat(found.into_iter().flatten().collect(), 0));
             outcome = Some((logits.inner(), pending));
         } else {
-            for &index in &norms {
-                let statistics = exchange(None).await;
-                moved.extend(self.moved_averages(index, statistics, whole.count));
+            for _ in &norms {
+                statistics.push(exchange(None).await);
             }
-            for _ in norms {
+            for _ in &norms {
                 exchange(None).await;
             }
         }
         let gradients = exchange(gradients).await;
         let mut from = 0;
-        let gradient = |(tensor, trained): (&Tensor<1>, &bool)| {
-            let elements = if *trained { tensor.dims()[0] } else { 0 };
+        let gradient = |(tensor, reached): (&Tensor<1>, &bool)| {
+            let elements = if *reached { tensor.dims()[0] } else { 0 };
             from += elements;
-            trained.then(|| gradients.clone().narrow(0, from - elements, elements))
+            reached.then(|| gradients.clone().narrow(0, from - elements, elements))
         };
-        let gradients: Vec<_> = self.state.tensors.iter().zip(&self.trained).map(gradient).collect();
-        self.end_step(whole, moved, &gradients);
+        let gradients: Vec<_> = self.state.tensors.iter().zip(reached.borrow().iter()).map(gradient).collect();
+        let averages = norms.into_iter().zip(statistics);
+        let averages = averages.flat_map(|(index, found)| self.moved_averages(index, found, whole.count)).collect();
+        self.end_step(whole, averages, &gradients);
         self.gradients = gradients;
         let (logits, pending) = outcome.unzip();
         self.logits = logits;
@@ -94,8 +103,8 @@ impl BurnTrainer {
         })
     }
 
-    /// Computes the values up to a batch normalization, and begins the next graph with its output. Returns the running
-    /// averages as well.
+    /// Computes the values up to a batch normalization, and begins the next graph with its output. Returns the
+    /// statistics of all devices as well.
     async fn normalize(
         &self,
         share: &Step,
@@ -103,7 +112,7 @@ impl BurnTrainer {
         index: usize,
         samples: u32,
         exchange: impl AsyncFn(Option<Tensor<1>>) -> Tensor<1>,
-    ) -> (Border, [(usize, Tensor<1>); 2]) {
+    ) -> (Border, Tensor<1>) {
         let (network, mut pass) = (&self.network, self.pass(share));
         network.advance(made, &mut pass, index);
         let stage = &network.stages.stages[index];
@@ -122,8 +131,7 @@ impl BurnTrainer {
         let deviations = (x.clone() - mean.clone()).square().sum_dim(1);
         let found = Tensor::cat(vec![mean.flatten(0, 1), deviations.flatten(0, 1)], 0);
         let statistics = exchange(Some(found)).await;
-        let averages = self.moved_averages(index, statistics.clone(), samples);
-        let (mean, variance, values) = network.moments(index, statistics, samples);
+        let (mean, variance, values) = network.moments(index, statistics.clone(), samples);
         let [gamma, beta] = [0, 1].map(|place| column(pass.tensors[stage.tensor + place].clone()));
         let inverse = (column(variance) + epsilon).sqrt().recip();
         let normalized = (x - column(mean)) * inverse.clone();
@@ -138,7 +146,7 @@ impl BurnTrainer {
         };
         made.push(Some(network.finish_value(stage, value, &pass)));
         let (tensor, leaves, scale) = (stage.tensor, pass.leaves, gamma * inverse);
-        (Border { tensor, leaves, crossings, input, normalized, output, scale, values }, averages)
+        (Border { tensor, leaves, crossings, input, normalized, output, scale, values }, statistics)
     }
 
     /// Differentiates the graph before a batch normalization, given the gradients of the graph after it. They are `None`
@@ -153,10 +161,7 @@ impl BurnTrainer {
         let Border { tensor, leaves, crossings, input, normalized, output, scale, values } = border;
         let (mut roots, mut gradient) = (Vec::new(), None);
         if let Some(mut after) = after {
-            // The root of a value is the sum of the value times its gradient in the next graph. The loss may not depend
-            // on it.
-            let root = |(end, leaf): (Tensor<1>, Tensor<1>)| Some((end * leaf.grad_remove(&mut after)?).sum());
-            roots.extend(crossings.into_iter().filter_map(root));
+            roots.extend(crossings.into_iter().filter_map(|root| root(&mut after)));
             gradient = output.grad_remove(&mut after);
         }
         let gradient = gradient.unwrap_or_else(|| normalized.zeros_like());
@@ -213,27 +218,27 @@ impl Network {
     }
 
     /// Ends the graph before the next stage. Values that later stages read become leaves of the next graph.
-    fn cross(&self, made: &mut Made) -> Vec<(Tensor<1>, Tensor<1>)> {
+    fn cross(&self, made: &mut Made) -> Vec<Crossing> {
         let next = made.len() - 1;
         let mut crossings = Vec::new();
         for (value, last_reader) in made.iter_mut().zip(&self.last_readers) {
-            if last_reader.is_none_or(|last| last < next) {
-                *value = None;
-            }
-            let Some(kept) = value else { continue };
-            let end = match kept.clone() {
-                LayerValue::ChannelsFirst(tensor) => tensor.flatten(0, 3),
-                LayerValue::ChannelsLast(tensor) => tensor.flatten(0, 2),
-                LayerValue::Flat(tensor) => tensor.flatten(0, 1),
-            };
-            if end.is_tracked() {
-                let leaf: Tensor<1> = end.clone().inner().autodiff().require_grad();
-                *value = Some(map_value!(kept, tensor => leaf.clone().reshape(tensor.dims())));
-                crossings.push((end, leaf));
-            }
+            let kept = value.take().filter(|_| last_reader.is_some_and(|last| last >= next));
+            *value = kept.map(|kept| map_value!(kept, tensor => continued(tensor, &mut crossings)));
         }
         crossings
     }
+}
+
+/// Returns the leaf of the next graph that continues a tracked value.
+fn continued<const D: usize>(end: Tensor<D>, crossings: &mut Vec<Crossing>) -> Tensor<D> {
+    if !end.is_tracked() {
+        return end;
+    }
+    let leaf = end.clone().inner().autodiff().require_grad();
+    let next = leaf.clone();
+    // The root of a value is the sum of the value times its gradient in the next graph.
+    crossings.push(Box::new(move |after| Some((end * leaf.grad_remove(after)?).sum())));
+    next
 }
 
 fn column(list: Tensor<1>) -> Tensor<2> {

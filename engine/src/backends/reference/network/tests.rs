@@ -91,7 +91,8 @@ fn embeddings_and_a_vector_that_is_added_to_every_word() {
     network.after(Source::Data, embedding(6..9));
     let question = network.then(lstm.clone());
     network.reads(vec![story, question], Layer::Add { activation: Activation::Identity });
-    network.then(lstm);
+    let read = network.then(lstm);
+    network.reads(vec![read, question], Layer::Concatenate);
     network.then(logits());
     let words = (0..ROWS * 9).map(|place| f64::from(place * 5 % 7)).collect::<Vec<_>>();
     check(&network, &words, 0);

@@ -11,9 +11,11 @@ use crate::backends::wgsl::recording::{BufferRange, Dispatch, PARAMS, Recording,
 use crate::error::{EngineError, Result};
 
 /// Recording with its pipelines and bind groups, ready for repeated submission.
+#[derive(Default)]
 pub(crate) struct Executor {
     launches: Vec<BoundLaunch>,
-    step: wgpu::BindGroup,
+    /// Binding of the step table, if there are launches.
+    step: Option<wgpu::BindGroup>,
 }
 
 struct BoundLaunch {
@@ -26,6 +28,9 @@ struct BoundLaunch {
 impl Executor {
     /// Compiles new kernels of `recording` and binds its dispatches.
     pub(crate) async fn new(device: &GpuDevice, buffers: &Buffers, recording: &Recording) -> Result<Self> {
+        if recording.dispatches.is_empty() {
+            return Ok(Self::default());
+        }
         device.pipelines.compile(device, recording).await?;
         let step = BufferRange { buffer: STEPS, offset_bytes: 0, bytes: size_of::<Step>() as u64 };
         let launch = |dispatch: &Dispatch| {
@@ -38,7 +43,7 @@ impl Executor {
         };
         let made = device.watched(|| Self {
             launches: recording.dispatches.iter().map(launch).collect(),
-            step: bind(device, buffers, "step", &device.pipelines.step_layout, &[step]),
+            step: Some(bind(device, buffers, "step", &device.pipelines.step_layout, &[step])),
         });
         made.await
     }
@@ -98,7 +103,8 @@ impl Commands {
 
     /// Adds launches of a recording, for the step in `row` of the step table.
     pub(crate) fn add(&mut self, executor: &Executor, row: u32, launches: Range<usize>) {
-        self.pass.set_bind_group(1, &executor.step, &[row * STEP_STRIDE_BYTES]);
+        let Some(step) = &executor.step else { return };
+        self.pass.set_bind_group(1, step, &[row * STEP_STRIDE_BYTES]);
         for launch in &executor.launches[launches] {
             self.pass.set_pipeline(&launch.pipeline);
             self.pass.set_bind_group(0, &launch.bindings, &[]);

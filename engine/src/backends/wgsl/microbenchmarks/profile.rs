@@ -79,8 +79,10 @@ pub async fn profile(
     // The first steps of an epoch.
     buffers.write(&device, STEPS, 0, &step_rows((0..MAX_REPETITIONS).map(|slot| job.step(0, slot))));
     let profiler = Profiler { device: &device, clock, processor, buffers: &buffers };
-    // The shuffle runs once per epoch, so it is not part of a step.
-    profiler.window(&Executor::new(&device, &buffers, &plan.shuffle).await?, 1).await?;
+    if !plan.shuffle.dispatches.is_empty() {
+        // The shuffle runs once per epoch, so it is not part of a step.
+        profiler.window(&Executor::new(&device, &buffers, &plan.shuffle).await?, 1).await?;
+    }
     // Running whole steps first also fills the inputs of the individual launches.
     let step = profiler.cost(&plan.training, 4.0 * launch_seconds).await?;
     let mut launches = Vec::with_capacity(plan.training.dispatches.len());

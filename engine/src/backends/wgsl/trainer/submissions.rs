@@ -37,6 +37,7 @@ impl WgslTrainer {
         steps: u32,
         step: &dyn Fn(u32) -> Step,
     ) -> Result<Vec<StepResult>> {
+        assert!(self.executor(kind).launches() > 0, "only jobs with early stopping hold samples out");
         let first_mark = self.mark;
         let mut next = Cursor::default();
         let streaming = self.streaming.as_ref().filter(|_| matches!(kind, StepKind::Training));
