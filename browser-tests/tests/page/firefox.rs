@@ -73,12 +73,6 @@ fn describe(kernel: &Kernel, form: Form) -> Value {
     json!({ "source": kernel.source_for_browsers(form), "storage": storage.collect::<Vec<_>>() })
 }
 
-/// Returns false for forms with matrix units, which browsers do not support yet. They use the forms with plain loops
-/// instead.
-fn is_for_browsers(form: &Form) -> bool {
-    form.matrices.and_then(Matrices::side).is_none()
-}
-
 pub(crate) const CORE: &str = "core";
 const COMPATIBILITY: &str = "compatibility";
 
@@ -91,11 +85,12 @@ pub(crate) async fn assert_compiles_all(page: &impl Page, expected: &str, featur
     assert!(has(expected), "{expected} is not among {features}");
     let fits = |kernel: &&Kernel| feature_level == CORE || kernel.workgroup_size <= SMALL_WORKGROUP;
     let kernels = KERNELS.iter().filter(fits).filter(|kernel| has("subgroups") || !kernel.needs_subgroups());
-    let has_type = |form: &Form| has("shader-f16") || form.stored == Stored::F32;
-    let forms = |kernel: &'static Kernel| {
-        let forms = kernel.forms().into_iter().filter(has_type).filter(is_for_browsers);
-        forms.map(|form| (kernel, form)).collect::<Vec<_>>()
+    // Browsers do not support matrix units yet. They use the forms with plain loops instead.
+    let is_supported = |form: &Form| {
+        (has("shader-f16") || form.stored == Stored::F32) && form.matrices.and_then(Matrices::side).is_none()
     };
+    let forms =
+        |kernel: &'static Kernel| kernel.forms().into_iter().filter(is_supported).map(move |form| (kernel, form));
     let mut errors = Vec::new();
     for some in kernels.flat_map(forms).collect::<Vec<_>>().chunks(COMPILED_AT_ONCE) {
         let described: Vec<_> = some.iter().map(|&(kernel, form)| describe(kernel, form)).collect();

@@ -143,25 +143,6 @@ async fn delete_result(page: &Chromium, run_id: &str) {
 }
 
 #[test]
-#[ignore = "all browser tests take ten minutes"]
-fn only_the_selected_network_is_trained() {
-    drive(Setup::USUAL, async |page| {
-        page.open("/?batch=8&steps=3").await;
-        page.click_css("details.options > summary").await;
-        page.click("checkbox", "bAbI task 2, recurrent network (Keras)").await;
-        page.click("checkbox", "MNIST, multilayer perceptron (Keras)").await;
-        page.click("checkbox", "MNIST, LeNet (Caffe)").await;
-        page.click("button", "Benchmark").await;
-        page.watch_to_the_end().await;
-        let record = page.record().await;
-        let workloads = record["workloads"].as_array().unwrap();
-        assert_eq!(workloads.len(), 1, "{record}");
-        assert_eq!(workloads[0]["workload"], "keras-babi-rnn");
-        assert_completed(&record);
-    });
-}
-
-#[test]
 fn invalid_settings_prevent_a_run_and_a_keyboard_starts_and_cancels_one() {
     drive(Setup::USUAL, async |page| {
         page.open("/?workload=resnet").await;
