@@ -226,13 +226,19 @@ fn cancelled_and_impossible_comparisons_show_what_finished_and_why() {
 
 const NO_BURN: &str = r#"{"state":"missing","note":"the page was built without it (--no-burn-page)"}"#;
 
-/// Runs `body` if the page has the framework bundles. Building them needs npm and its registry.
-fn drive_with_frameworks(setup: Setup, body: impl AsyncFnOnce(&Chromium)) {
+/// Returns true if the page has the framework bundles, and otherwise reports a skipped test. Building them needs npm and
+/// its registry.
+pub(crate) fn has_frameworks() -> bool {
     let state = read_page_json("frameworks.json").unwrap();
-    if state["state"] == "ready" {
-        drive(setup, body);
-    } else {
+    if state["state"] != "ready" {
         skipped(&format!("the page has no TensorFlow.js and no jax-js: {}", state["note"]));
+    }
+    state["state"] == "ready"
+}
+
+fn drive_with_frameworks(setup: Setup, body: impl AsyncFnOnce(&Chromium)) {
+    if has_frameworks() {
+        drive(setup, body);
     }
 }
 

@@ -3,11 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use browser_tests::{Page, RUN_TIMEOUT, Setup, drive, drive_firefox, read_page_json, skipped};
+use browser_tests::{Page, RUN_TIMEOUT, Setup, drive, drive_firefox};
 use serde_json::{Value, json};
 use shaders::{Access, Form, KERNELS, Kernel, Matrices, SMALL_WORKGROUP, Stored};
 
 use crate::accessible::{AxeCheck, unfold};
+use crate::backends::has_frameworks;
 use crate::run::{train_and_learn, upload_what_is_shown};
 
 #[test]
@@ -39,8 +40,8 @@ fn an_accessible_run_is_trained_uploaded_and_found() {
 #[test]
 #[ignore = "needs Firefox"]
 fn other_frameworks_train_after_one_fails_without_webgl() {
-    if read_page_json("frameworks.json").unwrap()["state"] != "ready" {
-        return skipped("the page has no TensorFlow.js and no jax-js");
+    if !has_frameworks() {
+        return;
     }
     drive_firefox(Setup::USUAL, async |page| {
         let compared = "compare=tfjs-webgl,tfjs-wasm,jax-js-wasm";
@@ -73,12 +74,12 @@ fn describe(kernel: &Kernel, form: Form) -> Value {
     json!({ "source": kernel.source_for_browsers(form), "storage": storage.collect::<Vec<_>>() })
 }
 
-pub(crate) const CORE: &str = "core";
+const CORE: &str = "core";
 const COMPATIBILITY: &str = "compatibility";
 
 /// Compiles every kernel in every form that the browser's device of this feature level supports. The device must have
 /// the feature `expected`.
-pub(crate) async fn assert_compiles_all(page: &impl Page, expected: &str, feature_level: &str) {
+async fn assert_compiles_all(page: &impl Page, expected: &str, feature_level: &str) {
     page.open("/").await;
     let features = page.call(include_str!("open_device.js"), feature_level.into()).await;
     let has = |feature: &str| features.as_array().is_some_and(|all| all.iter().any(|other| other == feature));
@@ -112,6 +113,12 @@ fn chromium_compiles_every_kernel_without_f16() {
         assert_compiles_all(page, "subgroups", CORE).await;
         assert_compiles_all(page, "subgroups", COMPATIBILITY).await;
     });
+}
+
+/// Runs with `GRADMARK_TEST_GPU=1`, as in CI on macOS.
+#[test]
+fn chromium_compiles_every_kernel_on_a_gpu() {
+    drive(Setup::GPU, async |page| assert_compiles_all(page, "shader-f16", CORE).await);
 }
 
 #[test]

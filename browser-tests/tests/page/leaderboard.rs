@@ -159,12 +159,8 @@ async fn assert_compared(page: &Chromium, ids: &[String]) {
     let table = page.wait_for("table", "Side by side").await;
     let text = table.text().await.unwrap();
     assert!(text.contains("Test accuracy") && text.contains("Batch size"), "{text}");
-    let head = page.client().find_all(Locator::Css("table[aria-label='Side by side'] thead a")).await.unwrap();
-    let mut shown = Vec::new();
-    for link in head {
-        shown.push(link.attr("href").await.unwrap().unwrap());
-    }
-    assert_eq!(shown, [format!("/runs/{}", ids[1]), format!("/runs/{}", ids[0])]);
+    let shown = "() => [...document.querySelectorAll('table[aria-label=\"Side by side\"] thead a')].map((link) => link.pathname)";
+    assert_eq!(page.ask(shown).await, json!([format!("/runs/{}", ids[1]), format!("/runs/{}", ids[0])]));
     page.set_appearance(Setup::PHONE).await.unwrap();
     page.assert_never_scrolls_sideways().await;
 }

@@ -55,10 +55,14 @@ pub(crate) async fn train_and_learn(page: &impl Page) -> (Seen, Value) {
     let seen = page.watch_to_the_end().await;
     assert!(seen.losses.last() < seen.losses.first(), "the loss does not fall: {seen:?}");
     let record = page.record().await;
-    assert_completed(&record);
+    assert_learned(&record);
+    (seen, record)
+}
+
+fn assert_learned(record: &Value) {
+    assert_completed(record);
     // Forty steps of 32 samples do much better than chance, which is 0.1.
     assert!(record["workloads"][0]["evaluations"][0]["accuracy"].as_f64().unwrap() > 0.3, "{record}");
-    (seen, record)
 }
 
 /// Fails unless every network of a record was computed correctly.
@@ -74,6 +78,17 @@ pub(crate) async fn upload_what_is_shown(page: &impl Page) {
     page.upload().await;
     // The page may have uploaded weights before, at the leaderboard's request.
     assert_eq!(page.sent_bodies("PUT").await.pop(), json, "the uploaded record differs from the one shown");
+}
+
+/// Runs with `GRADMARK_TEST_GPU=1`, as in CI on macOS.
+#[test]
+fn a_run_trains_on_a_gpu() {
+    drive(Setup::GPU, async |page| {
+        page.train("/?workload=keras-mnist-mlp&batch=32&steps=40").await;
+        let record = page.record().await;
+        assert_learned(&record);
+        assert_eq!(record["device"]["adapter"]["software"], false, "{}", record["device"]);
+    });
 }
 
 async fn assert_recognizes_drawn_digit(page: &Chromium) {
