@@ -204,6 +204,13 @@ impl Chromium {
         assert_eq!(widths[0].as_u64(), widths[1].as_u64(), "{widths}");
     }
 
+    /// Fails if the page scrolls sideways on a phone.
+    pub async fn assert_fits_phones(&self) {
+        self.set_appearance(Setup::PHONE).await.expect("the appearance changes");
+        self.assert_never_scrolls_sideways().await;
+        self.set_appearance(Setup::USUAL).await.expect("the appearance changes");
+    }
+
     pub async fn choose(&self, label: &str, option: &str) {
         let list = self.find(Locator::XPath(&format!("//label[span='{label}']/select"))).await;
         list.select_by_label(option).await.expect("the option is in the list");

@@ -58,7 +58,8 @@ async fn attach(port: u16, setup: Setup) -> Result<BidiSession> {
     session.tab = tabs["contexts"][0]["context"].clone();
     session.issue_in_tab("browsingContext.setViewport", viewport(setup)).await?;
     session.issue("session.subscribe", json!({ "events": [CONSOLE, REQUESTS] })).await?;
-    let bodies = json!({ "dataTypes": ["request"], "maxEncodedDataSize": MAX_BODY_BYTES });
+    // The size is in bytes. Larger bodies are not stored.
+    let bodies = json!({ "dataTypes": ["request"], "maxEncodedDataSize": 10_000_000 });
     session.issue("network.addDataCollector", bodies).await?;
     Ok(session)
 }
@@ -183,8 +184,6 @@ impl Page for Firefox {
 
 const CONSOLE: &str = "log.entryAdded";
 const REQUESTS: &str = "network.beforeRequestSent";
-/// Maximum size of the request bodies that Firefox stores, in bytes.
-const MAX_BODY_BYTES: u32 = 10_000_000;
 
 impl Firefox {
     async fn issue(&self, command: &str, parameters: Value) -> Result<Value> {
@@ -220,11 +219,13 @@ impl Firefox {
         Ok(outcome["result"].take())
     }
 
+    /// Returns the parameters of all events with this name so far, oldest first.
     async fn events(&self, name: &str) -> Vec<Value> {
         let mut session = self.session.lock().await;
         // Earlier events arrive before this response. After a crash, the command fails.
         drop(session.issue("session.status", json!({})).await);
-        session.events(name).cloned().collect()
+        let named = session.events.iter().filter(|event| event["method"] == name);
+        named.map(|event| event["params"].clone()).collect()
     }
 }
 
@@ -317,10 +318,5 @@ impl BidiSession {
             }
         }
         bail!("it closed the connection");
-    }
-
-    /// Returns the parameters of all events with this name so far, oldest first.
-    fn events(&self, name: &str) -> impl Iterator<Item = &Value> {
-        self.events.iter().filter(move |event| event["method"] == name).map(|event| &event["params"])
     }
 }

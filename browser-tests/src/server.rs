@@ -1,6 +1,5 @@
 use std::cell::RefCell;
 use std::env;
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -129,18 +128,17 @@ fn copy_without(from: &Path, to: PathBuf, missing: &[&str]) -> Result<PathBuf> {
         let (path, name) = (entry.path(), entry.file_name());
         if path.is_dir() {
             copy_without(&path, to.join(name), missing)?;
-        } else if !missing.iter().any(|file| matches_file(&name, file)) && !to.join(&name).exists() {
-            let copy = to.join(name);
+            continue;
+        }
+        // The server would send compressed variants instead of a missing file.
+        let matches = |file: &&str| ["", ".br", ".gz"].iter().any(|ending| name == *format!("{file}{ending}"));
+        let copy = to.join(&name);
+        if !missing.iter().any(matches) && !copy.exists() {
             // Hard links fail if the temporary folder is on another file system.
             fs::hard_link(&path, &copy).or_else(|_| fs::copy(&path, &copy).map(drop))?;
         }
     }
     Ok(to)
-}
-
-/// Returns true for `wanted` and its compressed variants, which the server would send instead.
-fn matches_file(name: &OsStr, wanted: &str) -> bool {
-    ["", ".br", ".gz"].iter().any(|ending| name == format!("{wanted}{ending}").as_str())
 }
 
 /// Returns the path in an environment variable, or else of a program in Cargo's folder of binaries. Tests are in its

@@ -21,13 +21,6 @@ const RUNNER: &str = "native-runner";
 const LEADERBOARD: &str = "leaderboard";
 /// Burn's GPU backend for this platform that needs no vendor tools, unlike CUDA and ROCm.
 const GPU_BACKEND: &str = if cfg!(target_os = "macos") { "burn-metal" } else { "burn-vulkan" };
-/// Shells, and the names of their completion scripts.
-const COMPLETIONS: [(&str, &str); 4] = [
-    ("bash", "native-runner.bash"),
-    ("zsh", "_native-runner"),
-    ("fish", "native-runner.fish"),
-    ("powershell", "native-runner.ps1"),
-];
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -119,7 +112,12 @@ pub(crate) fn pack(top: &Path, parts: &DistParts<'_>, out: &Path) -> Result<()> 
 fn native_runner(top: &Path, name: String, program: &Path, features: &[&str], target: &str) -> Result<Archive> {
     let mut archive = Archive::new(top, name, "packaging/native-runner")?;
     archive.add_program(RUNNER, strip(program)?);
-    for (shell, file) in COMPLETIONS {
+    for (shell, file) in [
+        ("bash", "native-runner.bash"),
+        ("zsh", "_native-runner"),
+        ("fish", "native-runner.fish"),
+        ("powershell", "native-runner.ps1"),
+    ] {
         let script = output_of(Command::new(program).args(["completions", shell]))?;
         archive.add_text(&format!("completions/{file}"), script);
     }

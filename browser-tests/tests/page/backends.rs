@@ -312,8 +312,7 @@ fn frameworks_are_compared_with_wgsl_by_default_and_shared() {
         page.wait_for_text(".verdict", "no difference found").await;
         let path = page.client().current_url().await.unwrap().path().to_owned();
         assert_eq!(page.ask(cells).await, seen, "the shared comparison differs from the original");
-        page.set_appearance(Setup::PHONE).await.unwrap();
-        page.assert_never_scrolls_sideways().await;
+        page.assert_fits_phones().await;
         let results = "async () => (await (await fetch('/api/v1/runs')).json()).total";
         assert_eq!(page.ask(results).await, 0, "the results of a framework are listed");
 

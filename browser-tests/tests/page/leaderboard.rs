@@ -161,8 +161,7 @@ async fn assert_compared(page: &Chromium, ids: &[String]) {
     assert!(text.contains("Test accuracy") && text.contains("Batch size"), "{text}");
     let shown = "() => [...document.querySelectorAll('table[aria-label=\"Side by side\"] thead a')].map((link) => link.pathname)";
     assert_eq!(page.ask(shown).await, json!([format!("/runs/{}", ids[1]), format!("/runs/{}", ids[0])]));
-    page.set_appearance(Setup::PHONE).await.unwrap();
-    page.assert_never_scrolls_sideways().await;
+    page.assert_fits_phones().await;
 }
 
 #[test]
@@ -173,8 +172,7 @@ fn results_are_shown_in_a_chart_and_side_by_side() {
         page.open("/leaderboard?leaderboard=runs&leaderboard-network=keras-mnist-mlp").await;
         page.wait_for_text("table[aria-label=Leaderboard]", "Example A").await;
         page.click_css("[data-part=scatter] > summary").await;
-        page.set_appearance(Setup::PHONE).await.unwrap();
-        page.assert_never_scrolls_sideways().await;
+        page.assert_fits_phones().await;
         let names = "() => [...document.querySelectorAll('a.point')]
             .map((point) => point.getAttribute('aria-label')).sort()";
         let names = page.ask(names).await;
@@ -202,7 +200,6 @@ fn results_are_shown_in_a_chart_and_side_by_side() {
         )
         .await;
         page.wait_for("table", "Results").await;
-        page.set_appearance(Setup::USUAL).await.unwrap();
         assert_compared(page, &ids).await;
     });
 }

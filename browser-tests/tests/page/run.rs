@@ -112,9 +112,8 @@ async fn assert_recognizes_drawn_digit(page: &Chromium) {
 async fn assert_in_leaderboard(page: &Chromium, run_id: &str) {
     page.open_to("/leaderboard?leaderboard=runs", "table", "Leaderboard").await;
     let row = format!("table[aria-label=Leaderboard] tr[data-run='{run_id}']");
-    let row = page.find(Locator::Css(&row)).await;
-    let text = row.text().await.unwrap();
-    assert!(text.contains("yours") && text.contains("Not ranked: a software adapter is not a GPU"), "{text}");
+    let text = page.wait_for_text(&row, "yours").await;
+    assert!(text.contains("Not ranked: a software adapter is not a GPU"), "{text}");
 }
 
 async fn assert_shows_result(page: &Chromium, record: &Value) {
@@ -125,9 +124,7 @@ async fn assert_shows_result(page: &Chromium, record: &Value) {
     let stored: Value = page.record().await;
     assert_eq!(stored["workloads"], record["workloads"]);
     assert_eq!(stored["nonce"], Value::Null);
-    page.set_appearance(Setup::PHONE).await.unwrap();
-    page.assert_never_scrolls_sideways().await;
-    page.set_appearance(Setup::USUAL).await.unwrap();
+    page.assert_fits_phones().await;
 }
 
 /// Follows the link to the device's page, which shows the emulated device without a rank, and goes back.
@@ -141,9 +138,7 @@ async fn assert_device_has_page(page: &Chromium, run_id: &str) {
     assert!(page.text("#device .callout").await.unwrap().contains("no place"));
     let (name, title) = (page.text("h1").await.unwrap(), page.client().title().await.unwrap());
     assert_eq!(title, format!("{name} – Gradmark"));
-    page.set_appearance(Setup::PHONE).await.unwrap();
-    page.assert_never_scrolls_sideways().await;
-    page.set_appearance(Setup::USUAL).await.unwrap();
+    page.assert_fits_phones().await;
     page.client().back().await.unwrap();
     page.wait_for("table", "Results").await;
 }
