@@ -18,7 +18,7 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 
 use crate::drive::{Driven, assert_same_origin, console_line, decode_image};
 use crate::page::{TIMEOUT, selector};
-use crate::process::Process;
+use crate::process::StartedProgram;
 use crate::{Page, PageServer, Setup};
 
 /// Firefox with one tab that shows a server's page.
@@ -28,7 +28,7 @@ pub struct Firefox {
     port: u16,
     setup: Setup,
     origin: String,
-    process: Process,
+    process: StartedProgram,
     _folder: TempDir,
 }
 
@@ -230,7 +230,7 @@ impl Firefox {
 }
 
 /// Starts Firefox with a profile in this folder, and returns the port of its BiDi server.
-async fn launch(program: &Path, folder: &Path, setup: Setup) -> Result<(Process, u16)> {
+async fn launch(program: &Path, folder: &Path, setup: Setup) -> Result<(StartedProgram, u16)> {
     let (profile, log) = (folder.join("profile"), folder.join("log"));
     fs::create_dir(&profile)?;
     fs::write(profile.join("user.js"), preferences(setup))?;
@@ -247,7 +247,7 @@ async fn launch(program: &Path, folder: &Path, setup: Setup) -> Result<(Process,
         .stderr(File::create(&log)?)
         .spawn()
         .context("Firefox cannot be started")?;
-    let mut process = Process(child);
+    let mut process = StartedProgram(child);
     let start = Instant::now();
     loop {
         let text = fs::read_to_string(profile.join("WebDriverBiDiServer.json")).unwrap_or_default();

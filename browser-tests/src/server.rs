@@ -10,11 +10,11 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::Setup;
-use crate::process::Process;
+use crate::process::StartedProgram;
 
 /// Leaderboard server on a free port, with a new database.
 pub struct PageServer {
-    process: RefCell<Process>,
+    process: RefCell<StartedProgram>,
     /// Origin of its URLs, such as `http://127.0.0.1:40123`.
     pub(crate) origin: String,
     original: PathBuf,
@@ -49,7 +49,7 @@ impl PageServer {
         command.args(["--listen", "127.0.0.1:0", "--database"]).arg(folder.path().join("db.sqlite"));
         command.arg("--page").arg(&page).arg("--data").arg(&data).args(["--log", "warn"]);
         let (process, origin) =
-            Process::start(&mut command, "listening on ").context("`cargo xtask test` builds the server")?;
+            StartedProgram::start(&mut command, "listening on ").context("`cargo xtask test` builds the server")?;
         let process = RefCell::new(process);
         Ok(Self { process, origin, original, page, original_data, data, _folder: folder })
     }

@@ -237,8 +237,9 @@ fn code(source: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(source.lines().map(|line| line.split("//").next().unwrap_or_default()))
 }
 
+type IsIncluded = fn(&str) -> bool;
 /// Limits on downloads: name, bytes after gzip compression, and the folders that count.
-const BUDGETS: [(&str, usize, fn(&str) -> bool); 3] = [
+const BUDGETS: [(&str, usize, IsIncluded); 3] = [
     ("first load", 1_500_000, |folder| folder != "burn"),
     ("first load without the worker", 815_000, |folder| !["burn", "worker"].contains(&folder)),
     ("worker with Burn", 3_600_000, |folder| folder == "burn"),
