@@ -14,15 +14,6 @@ const SLOW_RUN: &str = "/?workload=keras-mnist-mlp&batch=16&learning-rate=0.01&s
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// Height of a digit in pixels.
 const HEIGHT: usize = 28;
-/// Script that returns the gray levels of the digits side by side.
-const SPRITE: &str = "() => {
-    const images = [...document.querySelectorAll('.examples img')];
-    const canvas = document.createElement('canvas');
-    [canvas.width, canvas.height] = [28 * images.length, 28];
-    const context = canvas.getContext('2d');
-    images.forEach((image, index) => context.drawImage(image, 28 * index, 0, 28, 28));
-    return [...context.getImageData(0, 0, canvas.width, 28).data].filter((_, index) => index % 4 === 0);
-}";
 /// Script that returns each digit's label and answer, from its text for screen readers.
 const ANSWERS: &str =
     "() => [...document.querySelectorAll('.examples img')].map((image) => image.alt.match(/\\d/g).map(Number))";
@@ -49,7 +40,7 @@ fn main() {
 async fn record(page: &impl Page) -> (Vec<u8>, Value, Vec<Value>) {
     page.start(SLOW_RUN).await;
     page.wait_for_figure("step", 1.0).await;
-    let levels: Vec<u8> = serde_json::from_value(page.ask(SPRITE).await).expect("gray levels");
+    let levels: Vec<u8> = serde_json::from_value(page.ask(include_str!("sprite.js")).await).expect("gray levels");
     let sprite = encode_png(&levels);
     let (mut labels, mut answers) = (Value::Null, Vec::new());
     loop {

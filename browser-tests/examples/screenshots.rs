@@ -18,26 +18,23 @@ fn main() {
     let folder = PathBuf::from(arguments.next().unwrap_or_else(|| "screenshots".to_owned()));
     std::fs::create_dir_all(&folder).expect("the folder can be created");
     let (browsers, parts): (Vec<String>, Vec<String>) = arguments.partition(|argument| argument == "firefox");
-    let wants = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
     let in_firefox = !browsers.is_empty();
-    if wants("run") && in_firefox {
-        drive_firefox(Setup::USUAL, async |page| capture_run(page, &folder).await);
-    } else if wants("run") {
-        drive(Setup::USUAL, async |page| capture_run(page, &folder).await);
-    }
-    if wants("comparison") && in_firefox {
-        drive_firefox(Setup::USUAL, async |page| capture_comparison(page, &folder).await);
-    } else if wants("comparison") {
-        drive(Setup::USUAL, async |page| capture_comparison(page, &folder).await);
-    }
-    if wants("absent") && !in_firefox {
-        capture_missing_parts(&folder);
-    }
-    if wants("no-webgpu") && !in_firefox {
-        drive(Setup::NO_GPU, async |page| {
-            page.open_to("/", "heading", "WebGPU is missing").await;
-            take(page, &folder, "no-webgpu").await;
-        });
+    for part in ["run", "comparison", "absent", "no-webgpu"] {
+        if !parts.is_empty() && !parts.iter().any(|wanted| wanted == part) {
+            continue;
+        }
+        match (part, in_firefox) {
+            ("run", true) => drive_firefox(Setup::USUAL, async |page| capture_run(page, &folder).await),
+            ("run", false) => drive(Setup::USUAL, async |page| capture_run(page, &folder).await),
+            ("comparison", true) => drive_firefox(Setup::USUAL, async |page| capture_comparison(page, &folder).await),
+            ("comparison", false) => drive(Setup::USUAL, async |page| capture_comparison(page, &folder).await),
+            ("absent", false) => capture_missing_parts(&folder),
+            ("no-webgpu", false) => drive(Setup::NO_GPU, async |page| {
+                page.open_to("/", "heading", "WebGPU is missing").await;
+                take(page, &folder, "no-webgpu").await;
+            }),
+            _ => {}
+        }
     }
 }
 

@@ -16,13 +16,13 @@ use url::{ParseError, Url};
 
 use crate::drive::{Driven, assert_same_origin, console_line, decode_image};
 use crate::page::{TIMEOUT, selector};
-use crate::process::Process;
+use crate::process::StartedProgram;
 use crate::{Page, PageServer, Setup};
 
 /// Chromium with one tab that shows a server's page.
 pub struct Chromium {
     client: Client,
-    _driver: Process,
+    _driver: StartedProgram,
     origin: String,
     /// Substrings of console lines that a test expects.
     tolerated: Cell<&'static [&'static str]>,
@@ -74,7 +74,8 @@ impl Driven for Chromium {
     async fn start(chromedriver: &Path, server: &PageServer, setup: Setup) -> Result<Self> {
         let profile = tempfile::tempdir()?;
         let mut command = Command::new(chromedriver);
-        let (driver, port) = Process::start(command.arg("--port=0").stderr(Stdio::null()), "successfully on port ")?;
+        let (driver, port) =
+            StartedProgram::start(command.arg("--port=0").stderr(Stdio::null()), "successfully on port ")?;
         let capabilities = json!({
             "goog:chromeOptions": { "args": flags(setup, profile.path()) },
             // Compiling a kernel for an emulated GPU may take long on a busy machine.
@@ -202,6 +203,13 @@ impl Chromium {
         let widths = "() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]";
         let widths = self.ask(widths).await;
         assert_eq!(widths[0].as_u64(), widths[1].as_u64(), "{widths}");
+    }
+
+    /// Fails if the page scrolls sideways on a phone.
+    pub async fn assert_fits_phones(&self) {
+        self.set_appearance(Setup::PHONE).await.expect("the appearance changes");
+        self.assert_never_scrolls_sideways().await;
+        self.set_appearance(Setup::USUAL).await.expect("the appearance changes");
     }
 
     pub async fn choose(&self, label: &str, option: &str) {

@@ -56,7 +56,9 @@ fn drive_any<B: Driven>(setup: Setup, body: impl AsyncFnOnce(&B, &PageServer)) {
         });
     }));
     if outcome.is_err() {
-        eprintln!("{}", runtime.block_on(browser.describe()));
+        let text = runtime.block_on(browser.text("body")).unwrap_or_default();
+        let console = runtime.block_on(browser.console()).join("\n");
+        eprintln!("--- the page says:\n{text}\n--- the console says:\n{console}");
     }
     runtime.block_on(browser.close());
     if let Err(panic) = outcome {
@@ -83,11 +85,6 @@ pub(crate) trait Driven: Page + Sized {
 
     /// Returns new lines that the page has logged, each with its level.
     async fn console(&self) -> Vec<String>;
-
-    async fn describe(&self) -> String {
-        let text = self.text("body").await.unwrap_or_default();
-        format!("--- the page says:\n{text}\n--- the console says:\n{}", self.console().await.join("\n"))
-    }
 
     async fn close(self);
 }

@@ -18,7 +18,7 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 
 use crate::drive::{Driven, assert_same_origin, console_line, decode_image};
 use crate::page::{TIMEOUT, selector};
-use crate::process::Process;
+use crate::process::StartedProgram;
 use crate::{Page, PageServer, Setup};
 
 /// Firefox with one tab that shows a server's page.
@@ -28,7 +28,7 @@ pub struct Firefox {
     port: u16,
     setup: Setup,
     origin: String,
-    process: Process,
+    process: StartedProgram,
     _folder: TempDir,
 }
 
@@ -58,7 +58,8 @@ async fn attach(port: u16, setup: Setup) -> Result<BidiSession> {
     session.tab = tabs["contexts"][0]["context"].clone();
     session.issue_in_tab("browsingContext.setViewport", viewport(setup)).await?;
     session.issue("session.subscribe", json!({ "events": [CONSOLE, REQUESTS] })).await?;
-    let bodies = json!({ "dataTypes": ["request"], "maxEncodedDataSize": MAX_BODY_BYTES });
+    // The size is in bytes. Larger bodies are not stored.
+    let bodies = json!({ "dataTypes": ["request"], "maxEncodedDataSize": 10_000_000 });
     session.issue("network.addDataCollector", bodies).await?;
     Ok(session)
 }
@@ -183,8 +184,6 @@ impl Page for Firefox {
 
 const CONSOLE: &str = "log.entryAdded";
 const REQUESTS: &str = "network.beforeRequestSent";
-/// Maximum size of the request bodies that Firefox stores, in bytes.
-const MAX_BODY_BYTES: u32 = 10_000_000;
 
 impl Firefox {
     async fn issue(&self, command: &str, parameters: Value) -> Result<Value> {
@@ -220,16 +219,18 @@ impl Firefox {
         Ok(outcome["result"].take())
     }
 
+    /// Returns the parameters of all events with this name so far, oldest first.
     async fn events(&self, name: &str) -> Vec<Value> {
         let mut session = self.session.lock().await;
         // Earlier events arrive before this response. After a crash, the command fails.
         drop(session.issue("session.status", json!({})).await);
-        session.events(name).cloned().collect()
+        let named = session.events.iter().filter(|event| event["method"] == name);
+        named.map(|event| event["params"].clone()).collect()
     }
 }
 
 /// Starts Firefox with a profile in this folder, and returns the port of its BiDi server.
-async fn launch(program: &Path, folder: &Path, setup: Setup) -> Result<(Process, u16)> {
+async fn launch(program: &Path, folder: &Path, setup: Setup) -> Result<(StartedProgram, u16)> {
     let (profile, log) = (folder.join("profile"), folder.join("log"));
     fs::create_dir(&profile)?;
     fs::write(profile.join("user.js"), preferences(setup))?;
@@ -246,7 +247,7 @@ async fn launch(program: &Path, folder: &Path, setup: Setup) -> Result<(Process,
         .stderr(File::create(&log)?)
         .spawn()
         .context("Firefox cannot be started")?;
-    let mut process = Process(child);
+    let mut process = StartedProgram(child);
     let start = Instant::now();
     loop {
         let text = fs::read_to_string(profile.join("WebDriverBiDiServer.json")).unwrap_or_default();
@@ -317,10 +318,5 @@ impl BidiSession {
             }
         }
         bail!("it closed the connection");
-    }
-
-    /// Returns the parameters of all events with this name so far, oldest first.
-    fn events(&self, name: &str) -> impl Iterator<Item = &Value> {
-        self.events.iter().filter(move |event| event["method"] == name).map(|event| &event["params"])
     }
 }

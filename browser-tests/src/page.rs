@@ -191,13 +191,15 @@ pub trait Page {
         let start = Instant::now();
         let mut seen = Seen::default();
         while self.text("#result-title").await.is_none() {
-            Seen::push_change(&mut seen.progress, self.number("[role=progressbar]", "aria-valuenow").await);
-            Seen::push_change(&mut seen.losses, self.number("[data-figure=loss]", "data-value").await);
+            seen.progress.extend(self.number("[role=progressbar]", "aria-valuenow").await);
+            seen.losses.extend(self.number("[data-figure=loss]", "data-value").await);
             let status = self.text("[role=status]").await.unwrap_or_default();
             assert!(start.elapsed() < RUN_TIMEOUT, "no results after {RUN_TIMEOUT:?}; the status is “{status}”");
             tokio::time::sleep(POLL_INTERVAL).await;
         }
         self.ask("() => { document.querySelector('.particulars').open = true; }").await;
+        seen.progress.dedup();
+        seen.losses.dedup();
         seen
     }
 
@@ -248,12 +250,4 @@ pub struct Seen {
     pub progress: Vec<f64>,
     /// Training losses, without consecutive duplicates.
     pub losses: Vec<f64>,
-}
-
-impl Seen {
-    fn push_change(list: &mut Vec<f64>, value: Option<f64>) {
-        if let Some(value) = value.filter(|value| list.last() != Some(value)) {
-            list.push(value);
-        }
-    }
 }

@@ -6,9 +6,9 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 /// Program that is killed on drop. Killing fails if it has already exited.
-pub(crate) struct Process(pub(crate) Child);
+pub(crate) struct StartedProgram(pub(crate) Child);
 
-impl Process {
+impl StartedProgram {
     /// Starts a program, and returns the rest of the first line of its output that contains `announcement`.
     pub(crate) fn start(command: &mut Command, announcement: &str) -> Result<(Self, String)> {
         let program = command.get_program().to_owned();
@@ -23,7 +23,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for StartedProgram {
     fn drop(&mut self) {
         drop(self.0.kill());
         drop(self.0.wait());

@@ -1,6 +1,5 @@
 use std::cell::RefCell;
 use std::env;
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,11 +10,11 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::Setup;
-use crate::process::Process;
+use crate::process::StartedProgram;
 
 /// Leaderboard server on a free port, with a new database.
 pub struct PageServer {
-    process: RefCell<Process>,
+    process: RefCell<StartedProgram>,
     /// Origin of its URLs, such as `http://127.0.0.1:40123`.
     pub(crate) origin: String,
     original: PathBuf,
@@ -50,7 +49,7 @@ impl PageServer {
         command.args(["--listen", "127.0.0.1:0", "--database"]).arg(folder.path().join("db.sqlite"));
         command.arg("--page").arg(&page).arg("--data").arg(&data).args(["--log", "warn"]);
         let (process, origin) =
-            Process::start(&mut command, "listening on ").context("`cargo xtask test` builds the server")?;
+            StartedProgram::start(&mut command, "listening on ").context("`cargo xtask test` builds the server")?;
         let process = RefCell::new(process);
         Ok(Self { process, origin, original, page, original_data, data, _folder: folder })
     }
@@ -129,18 +128,17 @@ fn copy_without(from: &Path, to: PathBuf, missing: &[&str]) -> Result<PathBuf> {
         let (path, name) = (entry.path(), entry.file_name());
         if path.is_dir() {
             copy_without(&path, to.join(name), missing)?;
-        } else if !missing.iter().any(|file| matches_file(&name, file)) && !to.join(&name).exists() {
-            let copy = to.join(name);
+            continue;
+        }
+        // The server would send compressed variants instead of a missing file.
+        let matches = |file: &&str| ["", ".br", ".gz"].iter().any(|ending| name == *format!("{file}{ending}"));
+        let copy = to.join(&name);
+        if !missing.iter().any(matches) && !copy.exists() {
             // Hard links fail if the temporary folder is on another file system.
             fs::hard_link(&path, &copy).or_else(|_| fs::copy(&path, &copy).map(drop))?;
         }
     }
     Ok(to)
-}
-
-/// Returns true for `wanted` and its compressed variants, which the server would send instead.
-fn matches_file(name: &OsStr, wanted: &str) -> bool {
-    ["", ".br", ".gz"].iter().any(|ending| name == format!("{wanted}{ending}").as_str())
 }
 
 /// Returns the path in an environment variable, or else of a program in Cargo's folder of binaries. Tests are in its

@@ -157,7 +157,7 @@ fn names_in(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn files_have_header_images_and_labels() {
+fn files_have_header_images_and_labels_and_are_made_once_unless_forced() {
     let fixture = Fixture::filled();
     assert_eq!(fs::read(fixture.path("grey-train.bin")).unwrap(), expected(3, 1, &GREY, &GREY_LABELS));
     assert_eq!(fs::read(fixture.path("colour-train.bin")).unwrap(), expected(2, 3, &COLOUR, &COLOUR_LABELS));
@@ -165,11 +165,6 @@ fn files_have_header_images_and_labels() {
         names_in(&fixture.store.folder),
         ["colour-train.bin", "colour-train.bin.gz", "grey-train.bin", "grey-train.bin.gz"]
     );
-}
-
-#[test]
-fn second_start_makes_and_fetches_nothing_unless_forced() {
-    let fixture = Fixture::filled();
     assert_eq!(fixture.asked.load(Ordering::Relaxed), 2);
     assert_eq!(fixture.store.ensure(false).unwrap(), 0);
     assert_eq!(fixture.asked.load(Ordering::Relaxed), 2);

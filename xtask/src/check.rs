@@ -4,9 +4,9 @@
 //! violation. Rules that clippy can enforce are in clippy.toml.
 
 use crate::say;
-use crate::workspace::{BURN_FEATURES, WASM, cargo, files_below, run};
+use crate::workspace::{BURN_FEATURES, WASM, cargo, files_below, metadata, run};
 use anyhow::{Context, Result, bail, ensure};
-use cargo_metadata::{DependencyKind, MetadataCommand, Package};
+use cargo_metadata::DependencyKind;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::collections::BTreeMap;
@@ -40,12 +40,6 @@ pub(crate) fn sources(top: &Path) -> Result<()> {
         bail!("{broken} of {} design rules are broken; see above", RULES.len());
     }
     Ok(())
-}
-
-pub(crate) fn crates(top: &Path) -> Result<Vec<Package>> {
-    let mut command = MetadataCommand::new();
-    command.manifest_path(top.join("Cargo.toml")).no_deps().other_options(["--offline".to_owned()]);
-    Ok(command.exec().context("cargo could not read the manifests of the workspace")?.packages)
 }
 
 /// Lists the files below a folder with one of these extensions, relative to the top and sorted; none if the folder does
@@ -106,7 +100,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
 
 /// Finds dependencies between crates that [`ARROWS`] does not allow.
 fn dependencies(top: &Path) -> Result<Vec<String>> {
-    let crates = crates(top)?;
+    let crates = metadata(top)?.packages;
     let mut found = Vec::new();
     for package in &crates {
         let name = package.name.as_str();

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_mesa_from_backports_on_debian_12_only() {
+    fn takes_mesa_from_backports_on_debian_12_only_and_the_names_of_ubuntu_on_its_derivatives() {
         let debian = script_for(DEBIAN_12, "mesa-vulkan-drivers postgresql");
         let mesa = debian.find("-t bookworm-backports mesa-vulkan-drivers").unwrap();
         let cluster = debian.find("create_main_cluster = false").unwrap();
@@ -225,10 +225,6 @@ mod tests {
         assert!(
             !script_for(&newer, MESA).contains("backports") && !script_for(DEBIAN_12, "curl").contains("backports")
         );
-    }
-
-    #[test]
-    fn uses_the_package_names_of_ubuntu_and_its_derivatives() {
         for os_release in ["ID=ubuntu\nID_LIKE=debian\n", "ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"] {
             assert!(script_for(os_release, "of Debian").ends_with(" -q of Ubuntu"));
         }

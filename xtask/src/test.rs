@@ -42,7 +42,7 @@ type Environment = Vec<(&'static str, PathBuf)>;
 
 pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let started = Instant::now();
-    let known = check::crates(top)?.into_iter().map(|package| package.name.to_string()).collect();
+    let known = workspace::metadata(top)?.packages.into_iter().map(|package| package.name.to_string()).collect();
     let selection = Selection::new(known, options)?;
     let store = data::store(top, None)?;
     setup::system(Wanted {

@@ -2,6 +2,7 @@
 
 use crate::say;
 use anyhow::{Context, Result, bail, ensure};
+use cargo_metadata::{Metadata, MetadataCommand};
 use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -69,11 +70,19 @@ pub(crate) fn command(top: &Path, program: impl AsRef<OsStr>) -> Command {
     command
 }
 
+/// Returns cargo's description of the workspace, without its libraries.
+pub(crate) fn metadata(top: &Path) -> Result<Metadata> {
+    let mut command = MetadataCommand::new();
+    command.manifest_path(top.join("Cargo.toml")).no_deps().other_options(["--offline".to_owned()]);
+    command.exec().context("cargo could not read the manifests of the workspace")
+}
+
 pub(crate) fn program(top: &Path, profile: &str, name: &str) -> Result<PathBuf> {
-    let mut metadata = cargo_metadata::MetadataCommand::new();
-    metadata.manifest_path(top.join("Cargo.toml")).no_deps();
-    let target = metadata.exec().context("cargo could not read the manifests of the workspace")?.target_directory;
-    Ok(target.into_std_path_buf().join(profile).join(format!("{name}{}", env::consts::EXE_SUFFIX)))
+    Ok(metadata(top)?
+        .target_directory
+        .into_std_path_buf()
+        .join(profile)
+        .join(format!("{name}{}", env::consts::EXE_SUFFIX)))
 }
 
 /// Runs `cargo build -p PACKAGE` in this profile with these options as a step, and returns the path of the program.

@@ -1,10 +1,13 @@
 //! Missing or unfinished optional parts: the page reports them, and everything else works.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use browser_tests::{Chromium, Page, PageServer, RUN_TIMEOUT, Setup, drive_with_server};
 use fantoccini::Locator;
 use serde_json::json;
+
+use crate::run::assert_completed;
 
 const BUILDING: &str = r#"{"state":"building","note":"compiling Burn for the page"}"#;
 const READY: &str = r#"{"state":"ready","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}"#;
@@ -97,7 +100,7 @@ async fn assert_explains_missing_burn(page: &Chromium, server: &PageServer) {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn without_cifar10_only_its_networks_are_disabled() {
+fn without_cifar10_its_networks_are_disabled_and_selected_ones_are_trained() {
     drive_with_server(Setup { missing_data: CIFAR10, ..Setup::USUAL }, async |page, server| {
         page.open("/?suite=complete").await;
         let note = page.wait_for_text("#benchmark-note", "The complete suite needs CIFAR-10").await;
@@ -114,7 +117,7 @@ fn without_cifar10_only_its_networks_are_disabled() {
         );
         assert!(page.is_enabled("Benchmark").await);
 
-        page.open("/?workload=keras-mnist-mlp&batch=32&steps=3").await;
+        page.open("/?batch=8&steps=3").await;
         let notice = page.wait_for_text("#missing-data", "CIFAR-10 is not on this server").await;
         assert!(notice.contains("cifar10-train.bin is missing in its data folder"), "{notice}");
         assert!(notice.contains("8 of the 20 networks"), "{notice}");
@@ -131,10 +134,14 @@ fn without_cifar10_only_its_networks_are_disabled() {
             |(note, label): &(String, String)| note == "missing-data" && label.contains("its data is missing");
         assert!(boxes.len() == 8 && boxes.iter().all(is_explained), "{boxes:?}");
 
+        page.click("checkbox", "bAbI task 2, recurrent network (Keras)").await;
+        page.click("checkbox", "MNIST, LeNet (Caffe)").await;
         page.click("button", "Benchmark").await;
         page.watch_to_the_end().await;
         let record = page.record().await;
-        assert_eq!(record["workloads"][0]["outcome"]["kind"], "completed", "{record}");
+        assert_completed(&record);
+        let trained = record["workloads"].as_array().unwrap().iter().map(|workload| workload["workload"].as_str());
+        assert_eq!(trained.collect::<BTreeSet<_>>(), [Some("keras-babi-rnn"), Some("keras-mnist-mlp")].into());
 
         // The page finds data that is added later, here after a reload.
         server.restore_missing().unwrap();

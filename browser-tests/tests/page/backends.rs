@@ -226,13 +226,19 @@ fn cancelled_and_impossible_comparisons_show_what_finished_and_why() {
 
 const NO_BURN: &str = r#"{"state":"missing","note":"the page was built without it (--no-burn-page)"}"#;
 
-/// Runs `body` if the page has the framework bundles. Building them needs npm and its registry.
-fn drive_with_frameworks(setup: Setup, body: impl AsyncFnOnce(&Chromium)) {
+/// Returns true if the page has the framework bundles, and otherwise reports a skipped test. Building them needs npm and
+/// its registry.
+pub(crate) fn has_frameworks() -> bool {
     let state = read_page_json("frameworks.json").unwrap();
-    if state["state"] == "ready" {
-        drive(setup, body);
-    } else {
+    if state["state"] != "ready" {
         skipped(&format!("the page has no TensorFlow.js and no jax-js: {}", state["note"]));
+    }
+    state["state"] == "ready"
+}
+
+fn drive_with_frameworks(setup: Setup, body: impl AsyncFnOnce(&Chromium)) {
+    if has_frameworks() {
+        drive(setup, body);
     }
 }
 
@@ -306,8 +312,7 @@ fn frameworks_are_compared_with_wgsl_by_default_and_shared() {
         page.wait_for_text(".verdict", "no difference found").await;
         let path = page.client().current_url().await.unwrap().path().to_owned();
         assert_eq!(page.ask(cells).await, seen, "the shared comparison differs from the original");
-        page.set_appearance(Setup::PHONE).await.unwrap();
-        page.assert_never_scrolls_sideways().await;
+        page.assert_fits_phones().await;
         let results = "async () => (await (await fetch('/api/v1/runs')).json()).total";
         assert_eq!(page.ask(results).await, 0, "the results of a framework are listed");
 

@@ -6,24 +6,7 @@ use crate::run::assert_completed;
 
 /// Three small steps of each network of the quick suite.
 const RUN: &str = "/?batch=8&steps=3";
-
-/// Makes the browser refuse core adapters, as on a GPU with OpenGL ES 3.1 only.
-const REFUSE_CORE: &str = "{
-    const request = navigator.gpu.requestAdapter.bind(navigator.gpu);
-    navigator.gpu.requestAdapter = async (options) =>
-        options?.featureLevel === 'compatibility' ? request(options) : null;
-}";
-
-/// Refuses devices that are not in compatibility mode, or that exceed the workgroups of its limits.
-const REFUSE_CORE_DEVICES: &str = "{
-    const request = GPUAdapter.prototype.requestDevice;
-    GPUAdapter.prototype.requestDevice = async function (descriptor) {
-        const device = await request.call(this, descriptor);
-        if (device.features.has('core-features-and-limits')) throw new Error('a core device');
-        if (device.limits.maxComputeInvocationsPerWorkgroup > 128) throw new Error('large workgroups');
-        return device;
-    };
-}";
+const REFUSE_CORE: &str = include_str!("faults/refuse_core.js");
 
 async fn assert_says_compatibility_mode(page: &Chromium, css: &str) {
     let text = page.wait_for_text(css, "compatibility mode").await;
@@ -63,7 +46,8 @@ fn a_browser_without_core_adapters_trains_in_compatibility_mode() {
 #[test]
 #[ignore = "all browser tests take ten minutes"]
 fn withholding_core_webgpu_opens_a_compatibility_device_and_is_never_ranked() {
-    drive(Setup { worker_script: Some(REFUSE_CORE_DEVICES), ..Setup::USUAL }, async |page| {
+    let fault = include_str!("faults/refuse_core_devices.js");
+    drive(Setup { worker_script: Some(fault), ..Setup::USUAL }, async |page| {
         page.open_to("/?workload=keras-mnist-mlp&batch=8&steps=3&without=core", "button", "Benchmark").await;
         assert_says_compatibility_mode(page, "[data-figure=gpu]").await;
         page.click("button", "Benchmark").await;

@@ -3,11 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use browser_tests::{Page, RUN_TIMEOUT, Setup, drive, drive_firefox, read_page_json, skipped};
+use browser_tests::{Page, RUN_TIMEOUT, Setup, drive, drive_firefox};
 use serde_json::{Value, json};
 use shaders::{Access, Form, KERNELS, Kernel, Matrices, SMALL_WORKGROUP, Stored};
 
 use crate::accessible::{AxeCheck, unfold};
+use crate::backends::has_frameworks;
 use crate::run::{train_and_learn, upload_what_is_shown};
 
 #[test]
@@ -39,8 +40,8 @@ fn an_accessible_run_is_trained_uploaded_and_found() {
 #[test]
 #[ignore = "needs Firefox"]
 fn other_frameworks_train_after_one_fails_without_webgl() {
-    if read_page_json("frameworks.json").unwrap()["state"] != "ready" {
-        return skipped("the page has no TensorFlow.js and no jax-js");
+    if !has_frameworks() {
+        return;
     }
     drive_firefox(Setup::USUAL, async |page| {
         let compared = "compare=tfjs-webgl,tfjs-wasm,jax-js-wasm";
@@ -73,29 +74,24 @@ fn describe(kernel: &Kernel, form: Form) -> Value {
     json!({ "source": kernel.source_for_browsers(form), "storage": storage.collect::<Vec<_>>() })
 }
 
-/// Returns false for forms with matrix units, which browsers do not support yet. They use the forms with plain loops
-/// instead.
-fn is_for_browsers(form: &Form) -> bool {
-    form.matrices.and_then(Matrices::side).is_none()
-}
-
-pub(crate) const CORE: &str = "core";
+const CORE: &str = "core";
 const COMPATIBILITY: &str = "compatibility";
 
 /// Compiles every kernel in every form that the browser's device of this feature level supports. The device must have
 /// the feature `expected`.
-pub(crate) async fn assert_compiles_all(page: &impl Page, expected: &str, feature_level: &str) {
+async fn assert_compiles_all(page: &impl Page, expected: &str, feature_level: &str) {
     page.open("/").await;
     let features = page.call(include_str!("open_device.js"), feature_level.into()).await;
     let has = |feature: &str| features.as_array().is_some_and(|all| all.iter().any(|other| other == feature));
     assert!(has(expected), "{expected} is not among {features}");
     let fits = |kernel: &&Kernel| feature_level == CORE || kernel.workgroup_size <= SMALL_WORKGROUP;
     let kernels = KERNELS.iter().filter(fits).filter(|kernel| has("subgroups") || !kernel.needs_subgroups());
-    let has_type = |form: &Form| has("shader-f16") || form.stored == Stored::F32;
-    let forms = |kernel: &'static Kernel| {
-        let forms = kernel.forms().into_iter().filter(has_type).filter(is_for_browsers);
-        forms.map(|form| (kernel, form)).collect::<Vec<_>>()
+    // Browsers do not support matrix units yet. They use the forms with plain loops instead.
+    let is_supported = |form: &Form| {
+        (has("shader-f16") || form.stored == Stored::F32) && form.matrices.and_then(Matrices::side).is_none()
     };
+    let forms =
+        |kernel: &'static Kernel| kernel.forms().into_iter().filter(is_supported).map(move |form| (kernel, form));
     let mut errors = Vec::new();
     for some in kernels.flat_map(forms).collect::<Vec<_>>().chunks(COMPILED_AT_ONCE) {
         let described: Vec<_> = some.iter().map(|&(kernel, form)| describe(kernel, form)).collect();
@@ -117,6 +113,12 @@ fn chromium_compiles_every_kernel_without_f16() {
         assert_compiles_all(page, "subgroups", CORE).await;
         assert_compiles_all(page, "subgroups", COMPATIBILITY).await;
     });
+}
+
+/// Runs with `GRADMARK_TEST_GPU=1`, as in CI on macOS.
+#[test]
+fn chromium_compiles_every_kernel_on_a_gpu() {
+    drive(Setup::GPU, async |page| assert_compiles_all(page, "shader-f16", CORE).await);
 }
 
 #[test]

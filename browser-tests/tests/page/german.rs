@@ -67,8 +67,7 @@ fn a_language_change_is_stored_and_keeps_the_run() {
     drive(Setup::USUAL, async |page| {
         page.start("/?workload=keras-mnist-mlp&batch=32&seconds=8").await;
         page.wait_for_status(TIMEOUT, |text| text == "Network 1 of 1: training").await;
-        let before = page.ask("() => window.gradmark.finished === undefined").await;
-        assert_eq!(before, false);
+        assert_eq!(page.ask("() => window.gradmark.finished === undefined").await, false);
         page.choose("Language", "Deutsch").await;
         page.wait_for_status(TIMEOUT, |text| text == "Netz 1 von 1: Training").await;
         assert_eq!(page.attribute("html", "lang").await.as_deref(), Some("de"));

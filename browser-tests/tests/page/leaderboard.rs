@@ -159,14 +159,9 @@ async fn assert_compared(page: &Chromium, ids: &[String]) {
     let table = page.wait_for("table", "Side by side").await;
     let text = table.text().await.unwrap();
     assert!(text.contains("Test accuracy") && text.contains("Batch size"), "{text}");
-    let head = page.client().find_all(Locator::Css("table[aria-label='Side by side'] thead a")).await.unwrap();
-    let mut shown = Vec::new();
-    for link in head {
-        shown.push(link.attr("href").await.unwrap().unwrap());
-    }
-    assert_eq!(shown, [format!("/runs/{}", ids[1]), format!("/runs/{}", ids[0])]);
-    page.set_appearance(Setup::PHONE).await.unwrap();
-    page.assert_never_scrolls_sideways().await;
+    let shown = "() => [...document.querySelectorAll('table[aria-label=\"Side by side\"] thead a')].map((link) => link.pathname)";
+    assert_eq!(page.ask(shown).await, json!([format!("/runs/{}", ids[1]), format!("/runs/{}", ids[0])]));
+    page.assert_fits_phones().await;
 }
 
 #[test]
@@ -177,8 +172,7 @@ fn results_are_shown_in_a_chart_and_side_by_side() {
         page.open("/leaderboard?leaderboard=runs&leaderboard-network=keras-mnist-mlp").await;
         page.wait_for_text("table[aria-label=Leaderboard]", "Example A").await;
         page.click_css("[data-part=scatter] > summary").await;
-        page.set_appearance(Setup::PHONE).await.unwrap();
-        page.assert_never_scrolls_sideways().await;
+        page.assert_fits_phones().await;
         let names = "() => [...document.querySelectorAll('a.point')]
             .map((point) => point.getAttribute('aria-label')).sort()";
         let names = page.ask(names).await;
@@ -206,7 +200,6 @@ fn results_are_shown_in_a_chart_and_side_by_side() {
         )
         .await;
         page.wait_for("table", "Results").await;
-        page.set_appearance(Setup::USUAL).await.unwrap();
         assert_compared(page, &ids).await;
     });
 }

@@ -6,7 +6,6 @@ mod backends;
 mod compatibility;
 mod firefox;
 mod german;
-mod gpu;
 mod leaderboard;
 mod loading;
 mod robust;

@@ -88,39 +88,15 @@ fn a_lost_device_is_reported_and_another_run_succeeds() {
 const FAULTS: [(&str, [&str; 2]); 5] = [
     // A worker that cannot be fetched.
     ("", ["worker stopped working", "worker.js"]),
-    // Out of memory, which is hard to provoke on a real device.
     (
-        "const popErrorScope = GPUDevice.prototype.popErrorScope;
-        let scopes = 0;
-        GPUDevice.prototype.popErrorScope = async function () {
-            const error = await popErrorScope.call(this);
-            return ++scopes === 6 ? new GPUOutOfMemoryError('none is left') : error;
-        };",
+        include_str!("faults/out_of_memory.js"),
         ["The benchmark failed: the device ran out of memory", "try a smaller batch size."],
     ),
-    // A kernel that does not compile.
     (
-        "const createShaderModule = GPUDevice.prototype.createShaderModule;
-        let modules = 0;
-        GPUDevice.prototype.createShaderModule = function (descriptor) {
-            const code = ++modules === 3 ? `${descriptor.code} fn unfinished(` : descriptor.code;
-            return createShaderModule.call(this, { ...descriptor, code });
-        };",
+        include_str!("faults/bad_kernel.js"),
         ["The benchmark failed: the device refused the work: kernel ", "fn unfinished("],
     ),
-    // Limits below the minimum of WebGPU, and too small for any network.
-    (
-        "const small = { maxBufferSize: 1 << 18, maxStorageBufferBindingSize: 1 << 18 };
-        for (const { prototype } of [GPUAdapter, GPUDevice]) {
-            const getLimits = Object.getOwnPropertyDescriptor(prototype, 'limits').get;
-            const get = function () {
-                const limits = getLimits.call(this);
-                return new Proxy(limits, { get: (_, name) => small[name] ?? limits[name] });
-            };
-            Object.defineProperty(prototype, 'limits', { get });
-        }",
-        ["`training images`", "this device allows 262144"],
-    ),
+    (include_str!("faults/small_limits.js"), ["`training images`", "this device allows 262144"]),
     // A worker that dies.
     ("setTimeout(() => { throw new Error('simulated crash'); }, 5000);", ["worker stopped working", "simulated crash"]),
 ];

@@ -55,10 +55,14 @@ pub(crate) async fn train_and_learn(page: &impl Page) -> (Seen, Value) {
     let seen = page.watch_to_the_end().await;
     assert!(seen.losses.last() < seen.losses.first(), "the loss does not fall: {seen:?}");
     let record = page.record().await;
-    assert_completed(&record);
+    assert_learned(&record);
+    (seen, record)
+}
+
+fn assert_learned(record: &Value) {
+    assert_completed(record);
     // Forty steps of 32 samples do much better than chance, which is 0.1.
     assert!(record["workloads"][0]["evaluations"][0]["accuracy"].as_f64().unwrap() > 0.3, "{record}");
-    (seen, record)
 }
 
 /// Fails unless every network of a record was computed correctly.
@@ -74,6 +78,17 @@ pub(crate) async fn upload_what_is_shown(page: &impl Page) {
     page.upload().await;
     // The page may have uploaded weights before, at the leaderboard's request.
     assert_eq!(page.sent_bodies("PUT").await.pop(), json, "the uploaded record differs from the one shown");
+}
+
+/// Runs with `GRADMARK_TEST_GPU=1`, as in CI on macOS.
+#[test]
+fn a_run_trains_on_a_gpu() {
+    drive(Setup::GPU, async |page| {
+        page.train("/?workload=keras-mnist-mlp&batch=32&steps=40").await;
+        let record = page.record().await;
+        assert_learned(&record);
+        assert_eq!(record["device"]["adapter"]["software"], false, "{}", record["device"]);
+    });
 }
 
 async fn assert_recognizes_drawn_digit(page: &Chromium) {
@@ -97,9 +112,8 @@ async fn assert_recognizes_drawn_digit(page: &Chromium) {
 async fn assert_in_leaderboard(page: &Chromium, run_id: &str) {
     page.open_to("/leaderboard?leaderboard=runs", "table", "Leaderboard").await;
     let row = format!("table[aria-label=Leaderboard] tr[data-run='{run_id}']");
-    let row = page.find(Locator::Css(&row)).await;
-    let text = row.text().await.unwrap();
-    assert!(text.contains("yours") && text.contains("Not ranked: a software adapter is not a GPU"), "{text}");
+    let text = page.wait_for_text(&row, "yours").await;
+    assert!(text.contains("Not ranked: a software adapter is not a GPU"), "{text}");
 }
 
 async fn assert_shows_result(page: &Chromium, record: &Value) {
@@ -110,9 +124,7 @@ async fn assert_shows_result(page: &Chromium, record: &Value) {
     let stored: Value = page.record().await;
     assert_eq!(stored["workloads"], record["workloads"]);
     assert_eq!(stored["nonce"], Value::Null);
-    page.set_appearance(Setup::PHONE).await.unwrap();
-    page.assert_never_scrolls_sideways().await;
-    page.set_appearance(Setup::USUAL).await.unwrap();
+    page.assert_fits_phones().await;
 }
 
 /// Follows the link to the device's page, which shows the emulated device without a rank, and goes back.
@@ -126,9 +138,7 @@ async fn assert_device_has_page(page: &Chromium, run_id: &str) {
     assert!(page.text("#device .callout").await.unwrap().contains("no place"));
     let (name, title) = (page.text("h1").await.unwrap(), page.client().title().await.unwrap());
     assert_eq!(title, format!("{name} – Gradmark"));
-    page.set_appearance(Setup::PHONE).await.unwrap();
-    page.assert_never_scrolls_sideways().await;
-    page.set_appearance(Setup::USUAL).await.unwrap();
+    page.assert_fits_phones().await;
     page.client().back().await.unwrap();
     page.wait_for("table", "Results").await;
 }
@@ -140,25 +150,6 @@ async fn delete_result(page: &Chromium, run_id: &str) {
     page.open_to("/leaderboard?leaderboard=runs", "table", "Leaderboard").await;
     let table = page.wait_for("table", "Leaderboard").await;
     assert!(!table.html(false).await.unwrap().contains(run_id));
-}
-
-#[test]
-#[ignore = "all browser tests take ten minutes"]
-fn only_the_selected_network_is_trained() {
-    drive(Setup::USUAL, async |page| {
-        page.open("/?batch=8&steps=3").await;
-        page.click_css("details.options > summary").await;
-        page.click("checkbox", "bAbI task 2, recurrent network (Keras)").await;
-        page.click("checkbox", "MNIST, multilayer perceptron (Keras)").await;
-        page.click("checkbox", "MNIST, LeNet (Caffe)").await;
-        page.click("button", "Benchmark").await;
-        page.watch_to_the_end().await;
-        let record = page.record().await;
-        let workloads = record["workloads"].as_array().unwrap();
-        assert_eq!(workloads.len(), 1, "{record}");
-        assert_eq!(workloads[0]["workload"], "keras-babi-rnn");
-        assert_completed(&record);
-    });
 }
 
 #[test]
