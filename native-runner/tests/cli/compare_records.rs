@@ -265,7 +265,7 @@ fn undecided_candidate_passes_with_a_note_on_any_terminal() {
     {
         let [base, head] = ["base", "head"].map(|side| folder.path().join(side).display().to_string());
         let arguments = format!("compare --baseline {base} {head} --fail-if-slower 5%");
-        let Some(text) = on_a_terminal(&arguments, 60, &[("NO_COLOR", "1")], "") else { return };
+        let Some(text) = on_a_terminal(&arguments, 60, "NO_COLOR=1", "") else { return };
         assert!(text.contains("may be slower"), "{text}");
         // A path is a single word.
         let lines = text.lines().filter(|line| !line.contains(&base));

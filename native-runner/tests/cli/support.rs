@@ -314,17 +314,13 @@ pub(crate) fn skipped(why: impl std::fmt::Display) {
 
 /// Types `typed` on a pseudo-terminal with this number of columns, made by util-linux' `script`, and returns the output
 /// of the binary. Without `script`, returns `None` and reports it.
-pub(crate) fn on_a_terminal(
-    arguments: &str,
-    columns: u16,
-    environment: &[(&str, &str)],
-    typed: &str,
-) -> Option<String> {
-    let line = format!("stty rows 24 cols {columns}; {} {arguments}", env!("CARGO_BIN_EXE_native-runner"));
+pub(crate) fn on_a_terminal(arguments: &str, columns: u16, environment: &str, typed: &str) -> Option<String> {
+    let program = env!("CARGO_BIN_EXE_native-runner");
+    let line = format!("stty rows 24 cols {columns}; {environment} {program} {arguments}");
     let mut command = Command::new("script");
     command.args(["-qec", &line, "/dev/null"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     command.env("TERM", "xterm").env_remove("NO_COLOR").env("GRADMARK_DATA", data_folder());
-    let mut child = match command.envs(environment.iter().copied()).spawn() {
+    let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
             skipped(format_args!("`script` cannot be started ({error})"));

@@ -57,9 +57,9 @@ fn has_colours(text: &str) -> bool {
 
 #[test]
 fn terminal_gets_colours_unless_turned_off_and_its_width() {
-    let Some(coloured) = on_a_terminal("workloads", 80, &[], "") else { return };
+    let Some(coloured) = on_a_terminal("workloads", 80, "", "") else { return };
     assert!(has_colours(&coloured), "{coloured:?}");
-    let plain = on_a_terminal("workloads", 50, &[("NO_COLOR", "1")], "").unwrap();
+    let plain = on_a_terminal("workloads", 50, "NO_COLOR=1", "").unwrap();
     assert!(!has_colours(&plain), "{plain:?}");
     let widest = plain.lines().map(|line| line.trim_end().chars().count()).max().unwrap();
     assert!(widest <= 50, "{widest} columns:\n{plain}");
@@ -70,9 +70,8 @@ fn terminal_gets_colours_unless_turned_off_and_its_width() {
 #[test]
 fn a_bar_is_drawn_on_a_terminal_and_nowhere_else() {
     let run = "--backend reference --steps 3 --batch-size 16 --learning-rate 1e30";
-    let Some(text) = on_a_terminal(&format!("{run} --workload-file '{TINY}'"), 80, &[("NO_COLOR", "1")], "") else {
-        return;
-    };
+    let arguments = format!("{run} --workload-file '{TINY}'");
+    let Some(text) = on_a_terminal(&arguments, 80, "NO_COLOR=1", "") else { return };
     assert!(text.contains('━') || text.contains('─'), "{text:?}");
     assert!(text.contains("checking results"), "{text:?}");
     assert!(!has_colours(&text), "{text:?}");
@@ -88,12 +87,12 @@ fn record_is_uploaded_only_after_yes() {
     let server = leaderboard();
     let arguments = format!("upload {} --to {}", path.display(), server.url);
     for typed in ["\n", "n\n", "what?\nno\n"] {
-        let Some(text) = on_a_terminal(&arguments, 100, &[], typed) else { return };
+        let Some(text) = on_a_terminal(&arguments, 100, "", typed) else { return };
         assert!(text.contains("Not uploaded."), "{typed:?}: {text}");
     }
     assert!(server.received().is_empty());
 
-    let text = on_a_terminal(&arguments, 100, &[], "s\ny\n").unwrap();
+    let text = on_a_terminal(&arguments, 100, "", "s\ny\n").unwrap();
     let question = "Upload this record? [y]es, [N]o, [s]how it first";
     assert_eq!(text.matches(question).count(), 2, "{text}");
     let before = text.split(question).next().unwrap();

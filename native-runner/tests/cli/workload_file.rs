@@ -139,9 +139,8 @@ fn a_study_trains_files_and_notices_that_one_has_changed() {
     assert_eq!(server.received().len(), 1);
 
     write(&SMALL.replace("filters = 4", "filters = 5"));
-    run("")
-        .expect_status(2)
-        .expect_errors(&["belongs to a different study", "small.toml has changed since the folder was created"]);
+    let parts = ["belongs to a different study", "small.toml has changed since the folder was created"];
+    run("").expect_status(2).expect_errors(&parts);
     write("name = 7\n");
     run("").expect_status(2).expect_errors(&["[[matrix]] 1", "small.toml, line 1, column 8", "expected a string"]);
 }
