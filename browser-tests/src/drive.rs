@@ -100,8 +100,7 @@ pub(crate) fn console_line(entry: &Value, text: &str) -> String {
     format!("{} {}", entry["level"].as_str().unwrap_or_default(), entry[text].as_str().unwrap_or_default())
 }
 
-/// Fails if the page sent a request to another server, or if none of its requests was logged. Takes the parameters of
-/// network events.
+/// Fails if a logged network event is a request to another server, or if none was logged.
 pub(crate) fn assert_same_origin<'a>(events: impl Iterator<Item = &'a Value>, origin: &str) {
     let addresses = events.filter_map(|event| event["request"]["url"].as_str());
     let addresses = addresses.filter(|address| address.starts_with("http"));

@@ -234,8 +234,7 @@ async fn launch(program: &Path, folder: &Path, setup: Setup) -> Result<(StartedP
     let (profile, log) = (folder.join("profile"), folder.join("log"));
     fs::create_dir(&profile)?;
     fs::write(profile.join("user.js"), preferences(setup))?;
-    // Its child processes exit within seconds after it. They share the test's process group, so that Ctrl-C ends them,
-    // too.
+    // Its child processes exit soon after it. Ctrl-C ends them, too, because they share the test's process group.
     let child = Command::new(program)
         .args(["--headless", "--new-instance", "--remote-debugging-port=0", "--profile"])
         .arg(&profile)

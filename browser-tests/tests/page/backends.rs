@@ -226,8 +226,7 @@ fn cancelled_and_impossible_comparisons_show_what_finished_and_why() {
 
 const NO_BURN: &str = r#"{"state":"missing","note":"the page was built without it (--no-burn-page)"}"#;
 
-/// Returns true if the page has the framework bundles, and otherwise reports a skipped test. Building them needs npm and
-/// its registry.
+/// Reports a skipped test if the page lacks the framework bundles. Building them needs npm and its registry.
 pub(crate) fn has_frameworks() -> bool {
     let state = read_page_json("frameworks.json").unwrap();
     if state["state"] != "ready" {

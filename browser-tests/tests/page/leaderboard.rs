@@ -159,7 +159,8 @@ async fn assert_compared(page: &Chromium, ids: &[String]) {
     let table = page.wait_for("table", "Side by side").await;
     let text = table.text().await.unwrap();
     assert!(text.contains("Test accuracy") && text.contains("Batch size"), "{text}");
-    let shown = "() => [...document.querySelectorAll('table[aria-label=\"Side by side\"] thead a')].map((link) => link.pathname)";
+    let shown = "() => [...document.querySelectorAll('table[aria-label=\"Side by side\"] thead a')]
+        .map((link) => link.pathname)";
     assert_eq!(page.ask(shown).await, json!([format!("/runs/{}", ids[1]), format!("/runs/{}", ids[0])]));
     page.assert_fits_phones().await;
 }
