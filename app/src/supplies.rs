@@ -21,7 +21,10 @@ use crate::{json, t, text};
 pub fn folder_of(meta: &str, content: Option<&str>, file: &str) -> Result<String, String> {
     let folder = content.and_then(|address| address.trim().strip_suffix(file));
     let folder = folder.filter(|folder| folder.starts_with('/') && !folder.starts_with("//"));
-    folder.map(str::to_owned).ok_or_else(|| t!(backend_incomplete, name = meta))
+    folder.map(str::to_owned).ok_or_else(|| match meta {
+        "gradmark-documents" => t!(documents_no_folder, name = meta),
+        _ => t!(backend_no_worker, name = meta),
+    })
 }
 
 /// Availability of one or more bundles on the server.
@@ -272,6 +275,8 @@ pub(crate) mod tests {
             let reason = folder(wrong).unwrap_err();
             assert!(reason.contains("gradmark-worker") && reason.contains("cargo xtask run"), "{wrong:?}: {reason}");
         }
+        let reason = folder_of("gradmark-documents", None, "contents.json").unwrap_err();
+        assert!(reason.contains("where its documents are (<meta name=\"gradmark-documents\">)"), "{reason}");
     }
 
     #[test]
