@@ -585,8 +585,7 @@ mod tests {
         let cost = stories.cost(None, &none);
         assert!(cost.starts_with("About a minute. Takes about "), "{cost}");
         assert!(cost.ends_with(" MB of the GPU's memory."), "{cost}");
-        let burn = r#"{"state":"ready","folder":"burn-1","compressed_bytes":3440000,"bytes":12000000}"#;
-        let supplies = supplies::tests::with_burn(burn);
+        let supplies = supplies::tests::with_burn(supplies::tests::BURN);
         let burn = supplies.bundle(PageBackend::BurnFlex);
         assert_eq!(stories.cost(burn, &none), cost);
         let by_burn = stories.with_backend(PageBackend::BurnFlex).cost(burn, &none);
@@ -604,7 +603,7 @@ mod tests {
             (r#"{"state":"building","note":"compiling"}"#, Some("Burn on the processor is being built: compiling.")),
             // The note ends the sentence.
             (r#"{"state":"missing","note":"no space left."}"#, Some(missing)),
-            (r#"{"state":"ready","folder":"burn-1","compressed_bytes":2,"bytes":3}"#, None),
+            (supplies::tests::BURN, None),
         ] {
             let supplies = supplies::tests::with_burn(file);
             assert_eq!(burn.obstacle(&supplies).as_deref(), expected);
