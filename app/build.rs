@@ -1,14 +1,18 @@
 //! Generates the module `words::messages` from the files in `locales/`: for each text a constant, or a struct with its
 //! arguments as fields, so that the compiler finds unknown texts and missing or extra arguments. The build fails if a
-//! language lacks a text or uses different arguments, and reports the file and name.
+//! language lacks a text or uses different arguments, and reports the file and name. Also selects the published results
+//! that the page shows.
 
 #[path = "build/catalogue.rs"]
 mod catalogue;
+#[path = "build/published.rs"]
+mod published;
 
 use std::path::Path;
 use std::{env, fs, process};
 
 use catalogue::{CatalogueMessage, Text};
+use serde_json::Value;
 
 /// Prefixes of texts that are looked up by a name in the data.
 const NAMED: [&str; 5] = ["backend_", "fact_", "metric_", "network_", "tier_"];
@@ -22,7 +26,11 @@ fn main() {
         process::exit(1);
     });
     let out = env::var("OUT_DIR").expect("cargo says where to write");
-    fs::write(Path::new(&out).join("messages.rs"), rust(&messages)).expect("the target folder can be written");
+    let write = |name, text: &str| fs::write(Path::new(&out).join(name), text).expect("OUT_DIR can be written");
+    write("messages.rs", &rust(&messages));
+    let results = published::results();
+    write("published.json", &Value::from(published::times(&results)).to_string());
+    write("published-accuracies.json", &Value::from(published::accuracies(&results)).to_string());
 }
 
 /// Source code of the module `words::messages`.

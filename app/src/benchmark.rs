@@ -226,10 +226,10 @@ impl Benchmark {
     fn receive(self, message: FromWorker) {
         match message {
             FromWorker::Arriving { bytes } => {
-                self.change(|live| live.bundle.iter_mut().for_each(|of| of.bytes = bytes.max(of.bytes)))
+                self.live.update_untracked(|live| live.bundle.iter_mut().for_each(|of| of.bytes = bytes.max(of.bytes)))
             }
             FromWorker::Loaded(size) => {
-                self.change(|live| live.bundle.iter_mut().for_each(|of| of.loaded = Some(size)))
+                self.live.update_untracked(|live| live.bundle.iter_mut().for_each(|of| of.loaded = Some(size)))
             }
             // Messages sent before the worker was listening are lost.
             FromWorker::Ready => self.session.with_value(|session| {
@@ -240,12 +240,12 @@ impl Benchmark {
             FromWorker::NotLoaded(reason) => self.fail(|| t!(running_not_loaded, reason)),
             FromWorker::Loading { loaded_bytes, total_bytes } => {
                 let share = loaded_bytes as f64 / total_bytes.max(1) as f64;
-                self.change(|live| live.forecast.loaded = Some(share));
+                self.live.update_untracked(|live| live.forecast.loaded = Some(share));
             }
             FromWorker::Keep { key, text } => platform::keep_tuning(key, text),
             FromWorker::Event(event) => {
                 let seconds = self.seconds();
-                self.change(|live| {
+                self.live.update_untracked(|live| {
                     live.tick(seconds);
                     live.event(&event);
                 });
@@ -262,10 +262,6 @@ impl Benchmark {
         }
     }
 
-    fn change(self, change: impl FnOnce(&mut Live)) {
-        self.live.update_untracked(change);
-    }
-
     fn draw(self) {
         let seconds = self.seconds();
         self.live.update(|live| live.tick(seconds));
@@ -278,7 +274,7 @@ impl Benchmark {
         if let Some((cause, reason)) = words::outcome::nothing_trained(&record) {
             return self.fail(|| t!(running_failed, reason = failure_of_workload(cause, &reason)));
         }
-        self.change(|live| live.fraction = 1.0);
+        self.live.update_untracked(|live| live.fraction = 1.0);
         self.keep(record);
         self.end(RunStage::Finished);
     }

@@ -1,7 +1,6 @@
 //! Options of a run, selected on the page or, for engineers and tests, set in its URL:
 //! `?suite=complete` or `?workload=keras-mnist-mlp&seconds=5&batch=32&backend=burn-wgpu`.
 
-use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::str::FromStr;
 
@@ -255,15 +254,14 @@ impl RunOptions {
     }
 
     pub fn left_out_sentences(&self) -> Vec<String> {
-        let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (name, reason) in self.left_out() {
-            by_reason.entry(reason).or_default().push(text::workload_title(&name));
+        let (backend, mut left_out) = (self.backend.title(), self.left_out());
+        let mut sentences = Vec::new();
+        while let Some((_, reason)) = left_out.first().cloned() {
+            let same = left_out.extract_if(.., |(_, other)| *other == reason);
+            let titles: Vec<_> = same.map(|(name, _)| text::workload_title(&name)).collect();
+            sentences.push(t!(backend_cannot_train, backend, workload = titles.join("; "), reason));
         }
-        let backend = self.backend.title();
-        let sentence = |(reason, titles): (String, Vec<String>)| {
-            t!(backend_cannot_train, backend, workload = titles.join("; "), reason)
-        };
-        by_reason.into_iter().map(sentence).collect()
+        sentences
     }
 
     /// Names of the workloads to train; empty for all of the suite.
@@ -450,6 +448,8 @@ impl RunOptions {
 
 #[cfg(test)]
 mod tests {
+    use results::environment::distinct;
+
     use super::*;
     use crate::{own_runs, supplies};
 
@@ -585,8 +585,7 @@ mod tests {
         let cost = stories.cost(None, &none);
         assert!(cost.starts_with("About a minute. Takes about "), "{cost}");
         assert!(cost.ends_with(" MB of the GPU's memory."), "{cost}");
-        let burn = r#"{"state":"ready","folder":"burn-1","compressed_bytes":3440000,"bytes":12000000}"#;
-        let supplies = supplies::tests::with_burn(burn);
+        let supplies = supplies::tests::with_burn(supplies::tests::BURN);
         let burn = supplies.bundle(PageBackend::BurnFlex);
         assert_eq!(stories.cost(burn, &none), cost);
         let by_burn = stories.with_backend(PageBackend::BurnFlex).cost(burn, &none);
@@ -604,7 +603,7 @@ mod tests {
             (r#"{"state":"building","note":"compiling"}"#, Some("Burn on the processor is being built: compiling.")),
             // The note ends the sentence.
             (r#"{"state":"missing","note":"no space left."}"#, Some(missing)),
-            (r#"{"state":"ready","folder":"burn-1","compressed_bytes":2,"bytes":3}"#, None),
+            (supplies::tests::BURN, None),
         ] {
             let supplies = supplies::tests::with_burn(file);
             assert_eq!(burn.obstacle(&supplies).as_deref(), expected);
@@ -656,6 +655,10 @@ mod tests {
         let on_wasm = complete(PageBackend::TfjsWasm);
         assert!(on_wasm.left_out().len() > on_wasm.networks().len() / 2, "{:?}", on_wasm.left_out());
         assert_eq!(on_wasm.trained(), Vec::<String>::new(), "its program says it for the record");
+        let reasons = distinct(on_wasm.left_out().into_iter().map(|(_, reason)| reason));
+        let sentences = on_wasm.left_out_sentences();
+        let is_of = |(sentence, reason): (&String, &String)| sentence.ends_with(&format!(": {reason}."));
+        assert!(sentences.len() == reasons.len() && sentences.iter().zip(&reasons).all(is_of), "{sentences:?}");
         let mnist = options("workload=keras-mnist-mlp,caffe-mnist,keras-mnist-cnn&backend=tfjs-wasm");
         let titles = ["keras-mnist-cnn", "caffe-mnist"].map(text::workload_title);
         let sentences = mnist.left_out_sentences();

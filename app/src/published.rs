@@ -1,7 +1,6 @@
 //! Published results of the same networks on the hardware of their time.
 //!
-//! `published.json` has the fastest result for each device and batch size, and `published-accuracies.json` has the
-//! accuracies. Tests of `view` compare both files with `reference/published-results.json`.
+//! The build script selects them: the fastest result for each device and batch size, and the accuracies.
 
 use std::sync::LazyLock;
 
@@ -20,8 +19,9 @@ pub struct PublishedTime {
     pub citation: String,
 }
 
-static ALL: LazyLock<Vec<PublishedTime>> =
-    LazyLock::new(|| json::parse(include_str!("../published.json")).expect("the file is checked in"));
+static ALL: LazyLock<Vec<PublishedTime>> = LazyLock::new(|| {
+    json::parse(include_str!(concat!(env!("OUT_DIR"), "/published.json"))).expect("the build script writes it")
+});
 
 /// Returns the published results of a network at the batch size of its recipe, fastest first.
 pub fn of_network(workload: &str) -> Vec<&'static PublishedTime> {
@@ -95,8 +95,10 @@ pub struct PublishedLearning {
     citation: String,
 }
 
-static LEARNING: LazyLock<Vec<PublishedLearning>> =
-    LazyLock::new(|| json::parse(include_str!("../published-accuracies.json")).expect("the file is checked in"));
+static LEARNING: LazyLock<Vec<PublishedLearning>> = LazyLock::new(|| {
+    json::parse(include_str!(concat!(env!("OUT_DIR"), "/published-accuracies.json")))
+        .expect("the build script writes it")
+});
 
 /// Returns the published accuracies of a network with its own recipe; `None` for a different batch size.
 pub fn learning(workload: &str, batch_size: u32) -> Option<&'static PublishedLearning> {

@@ -7,7 +7,7 @@
 
 use engine::SuiteDefinition;
 use results::api::{DataSetList, ServedDataSet};
-use serde::de::{DeserializeOwned, Error};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use training_worker::Loaded;
 
@@ -21,13 +21,16 @@ use crate::{json, t, text};
 pub fn folder_of(meta: &str, content: Option<&str>, file: &str) -> Result<String, String> {
     let folder = content.and_then(|address| address.trim().strip_suffix(file));
     let folder = folder.filter(|folder| folder.starts_with('/') && !folder.starts_with("//"));
-    folder.map(str::to_owned).ok_or_else(|| t!(backend_incomplete, name = meta))
+    folder.map(str::to_owned).ok_or_else(|| match meta {
+        "gradmark-documents" => t!(documents_no_folder, name = meta),
+        _ => t!(backend_no_worker, name = meta),
+    })
 }
 
 /// Availability of one or more bundles on the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub enum BundleState<T> {
+pub enum BundleState {
     /// The server has not answered yet.
     #[default]
     #[serde(skip)]
@@ -40,20 +43,16 @@ pub enum BundleState<T> {
     Missing {
         note: String,
     },
-    Ready(T),
+    Ready {
+        bundles: Vec<Bundle>,
+    },
 }
 
-impl<T: DeserializeOwned> BundleState<T> {
+impl BundleState {
     /// Parses a file. An invalid one counts as missing.
     pub fn parse(file: &str, text: &str) -> Self {
         json::parse(text)
             .unwrap_or_else(|error| Self::Missing { note: t!(backend_unreadable, file, why = error.to_string()) })
-    }
-}
-
-impl<T> BundleState<T> {
-    pub fn ready(&self) -> Option<&T> {
-        if let Self::Ready(bundles) = self { Some(bundles) } else { None }
     }
 
     /// Returns the reason it cannot train, to follow a subject: `is being built: …`.
@@ -64,7 +63,7 @@ impl<T> BundleState<T> {
             Self::Asking => Some(t!(backend_asking).to_owned()),
             Self::Building { note } => Some(t!(backend_building, note = part(note))),
             Self::Missing { note } => Some(t!(backend_missing, note = part(note))),
-            Self::Ready(_) => None,
+            Self::Ready { .. } => None,
         }
     }
 }
@@ -72,8 +71,7 @@ impl<T> BundleState<T> {
 /// Bundle of the worker with Burn, or of a framework's worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Bundle {
-    /// Name of a framework's backend.
-    #[serde(default)]
+    /// `burn`, or the name of a framework's backend.
     name: String,
     /// Folder below the page's own; its name has a digest of the content.
     #[serde(deserialize_with = "plain_folder")]
@@ -95,11 +93,6 @@ impl Bundle {
     pub fn loader(&self) -> String {
         format!("/{}/loader.js", self.folder)
     }
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct FrameworkBundles {
-    bundles: Vec<Bundle>,
 }
 
 /// Progress of downloading and starting a bundle for a run.
@@ -142,40 +135,39 @@ impl Arrival {
 /// Known supplies. Any may be missing, and Burn and data may become available while the page is open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Supplies {
-    pub burn: BundleState<Bundle>,
-    pub frameworks: BundleState<FrameworkBundles>,
+    pub burn: BundleState,
+    pub frameworks: BundleState,
     /// Data sets that the server reports as missing. Empty until it responds. A run reports others when fetching fails.
     pub missing_data: Vec<ServedDataSet>,
 }
 
 impl Supplies {
-    /// Returns the reason this backend cannot train, to follow a subject: `is not on this server: …`.
-    pub fn obstacle(&self, backend: PageBackend) -> Option<String> {
+    /// Returns the state of a backend's bundle and its name there. Every page has our kernels.
+    fn state(&self, backend: PageBackend) -> Option<(&BundleState, &'static str)> {
         match backend.maker() {
             Maker::Ours => None,
-            Maker::Burn => self.burn.obstacle(),
-            Maker::Framework(_) => self.frameworks.obstacle().or_else(|| {
-                let note = t!(backend_built_without);
-                self.bundle(backend).is_none().then(|| t!(backend_missing, note))
-            }),
+            Maker::Burn => Some((&self.burn, "burn")),
+            Maker::Framework(_) => Some((&self.frameworks, backend.name())),
         }
+    }
+
+    /// Returns the reason this backend cannot train, to follow a subject: `is not on this server: …`.
+    pub fn obstacle(&self, backend: PageBackend) -> Option<String> {
+        let (state, _) = self.state(backend)?;
+        let note = t!(backend_built_without);
+        let without = || self.bundle(backend).is_none().then(|| t!(backend_missing, note));
+        state.obstacle().or_else(without)
     }
 
     /// True while the server has not responded yet, or is building this backend.
     pub fn is_coming(&self, backend: PageBackend) -> bool {
-        match backend.maker() {
-            Maker::Ours => false,
-            Maker::Burn => matches!(self.burn, BundleState::Asking | BundleState::Building { .. }),
-            Maker::Framework(_) => self.frameworks == BundleState::Asking,
-        }
+        let state = self.state(backend).map(|(state, _)| state);
+        matches!(state, Some(BundleState::Asking | BundleState::Building { .. }))
     }
 
     pub fn bundle(&self, backend: PageBackend) -> Option<&Bundle> {
-        match backend.maker() {
-            Maker::Ours => None,
-            Maker::Burn => self.burn.ready(),
-            Maker::Framework(_) => self.frameworks.ready()?.bundles.iter().find(|of| of.name == backend.name()),
-        }
+        let (BundleState::Ready { bundles }, name) = self.state(backend)? else { return None };
+        bundles.iter().find(|bundle| bundle.name == name)
     }
 
     pub fn with_data_sets(self, list: DataSetList) -> Self {
@@ -207,8 +199,8 @@ pub fn describe_missing(data: &ServedDataSet) -> String {
 pub(crate) mod tests {
     use super::*;
 
-    const BURN: &str =
-        r#"{"state":"ready","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}"#;
+    pub(crate) const BURN: &str = r#"{"state":"ready","bundles":[
+        {"name":"burn","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}]}"#;
     const FRAMEWORKS: &str = r#"{"state":"ready","bundles":[
         {"name":"tfjs-webgpu","folder":"framework-tfjs-webgpu-01","compressed_bytes":120000,"bytes":460000}]}"#;
 
@@ -248,10 +240,10 @@ pub(crate) mod tests {
             "<!doctype html>",
             r#"{"state":"asking"}"#,
             r#"{"state":"building"}"#,
-            r#"{"state":"ready","folder":"burn-1","bytes":3}"#,
-            r#"{"state":"ready","folder":"burn-1","compressed_bytes":"many","bytes":3}"#,
+            &BURN.replace(r#""compressed_bytes":3440000,"#, ""),
+            &BURN.replace("3440000", r#""many""#),
             &BURN.replace("burn-", "/elsewhere.example/"),
-            r#"{"state":"ready","folder":"","compressed_bytes":2,"bytes":3}"#,
+            &BURN.replace("burn-0123456789abcdef", ""),
             &FRAMEWORKS.replace("framework-tfjs", "//elsewhere"),
         ] {
             let (burn, frameworks) = (with_burn(wrong), with_frameworks(wrong));
@@ -272,6 +264,8 @@ pub(crate) mod tests {
             let reason = folder(wrong).unwrap_err();
             assert!(reason.contains("gradmark-worker") && reason.contains("cargo xtask run"), "{wrong:?}: {reason}");
         }
+        let reason = folder_of("gradmark-documents", None, "contents.json").unwrap_err();
+        assert!(reason.contains("where its documents are (<meta name=\"gradmark-documents\">)"), "{reason}");
     }
 
     #[test]

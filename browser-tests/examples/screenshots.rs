@@ -54,16 +54,16 @@ async fn capture_comparison(page: &impl Page, folder: &Path) {
     take(page, folder, "shared").await;
 }
 
+const READY: &str = r#"{"state":"ready","bundles":[
+    {"name":"burn","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}]}"#;
+
 /// Captures the start page with missing optional parts, with its options closed and open.
 fn capture_missing_parts(folder: &Path) {
     let burn = |burn| Setup { burn: Some(burn), ..Setup::USUAL };
     let states = [
         ("burn-building", burn(r#"{"state":"building","note":"compiling Burn for the page"}"#)),
         ("burn-missing", burn(r#"{"state":"missing","note":"the page was built without Burn (--no-burn-page)"}"#)),
-        (
-            "burn-ready",
-            burn(r#"{"state":"ready","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}"#),
-        ),
+        ("burn-ready", burn(READY)),
         ("cifar10-missing", Setup { missing_data: &["cifar10-train.bin", "cifar10-test.bin"], ..Setup::USUAL }),
         ("mnist-missing", Setup { missing_data: &["mnist-train.bin", "mnist-test.bin"], ..Setup::USUAL }),
     ];

@@ -40,8 +40,8 @@ pub use random::{Generator, stream};
 pub use score::{mean_arithmetic, score, score_of};
 pub use trace::{Trace, TraceRequest, trace};
 pub use train::{
-    Commitment, Edges, Event, NoMeter, PendingAnswer, Registration, ResourceMeter, RunRequest, Stopped, Witness,
-    check_workload, departures, run,
+    Edges, Event, NoMeter, PendingAnswer, Registration, ResourceMeter, RunRequest, Stopped, Witness, check_workload,
+    departures, run,
 };
 pub use trainer::*;
 pub use training::*;

@@ -33,7 +33,7 @@ use fitting::{check_fits, free_bytes};
 use learning::Learning;
 use progress::Progress;
 use proof::Proof;
-pub use proof::{Commitment, PendingAnswer, Witness};
+pub use proof::{PendingAnswer, Witness};
 use settings::{JobSettings, TrainingLimits, job_settings, validate};
 
 /// Request for a run, with the suite and workloads that `spec` names.

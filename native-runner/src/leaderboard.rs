@@ -9,13 +9,13 @@ use std::{fmt, fs, thread};
 
 use async_trait::async_trait;
 use data_sets::files::sha256_hex;
-use engine::{Commitment, PendingAnswer, Registration, Witness};
+use engine::{PendingAnswer, Registration, Witness};
 use futures_channel::oneshot;
 use results::api::{
-    AcceptedRun, CommitSegment, CommittedSegment, ErrorBody, IDEMPOTENCY_KEY, OpenLap, OpenedLap, PartHashes,
-    ProofWanted, ProvePart, StartRun, StartedRun, Verdict,
+    AcceptedRun, CommitSegment, CommittedSegment, ErrorBody, IDEMPOTENCY_KEY, OpenLap, OpenedLap, ProofWanted,
+    ProvePart, StartRun, StartedRun, Verdict,
 };
-use results::{Beacon, hex};
+use results::hex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -345,32 +345,23 @@ impl LeaderboardWitness {
 
 #[async_trait(?Send)]
 impl Witness for LeaderboardWitness {
-    async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
+    async fn open_lap(&mut self, lap: OpenLap) -> Result<OpenedLap, String> {
         let Registration { run_id, nonce } = self.registration.clone();
-        let lap = OpenLap { nonce, workload: workload.to_owned(), segment, state_sha256: state_sha256.to_owned() };
-        let path = format!("/api/v1/runs/{run_id}/laps");
-        send_hash(|| self.for_hashes.post(&path, &lap)).map(|opened: OpenedLap| opened.beacons)
+        let (path, lap) = (format!("/api/v1/runs/{run_id}/laps"), OpenLap { nonce, ..lap });
+        send_hash(|| self.for_hashes.post(&path, &lap))
     }
 
-    fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
-        let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
-        let nonce = self.registration.nonce.clone();
-        let message = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
+    fn commit(&mut self, commitment: CommitSegment) -> PendingAnswer {
+        let message = CommitSegment { nonce: self.registration.nonce.clone(), ..commitment };
         let (sender, answer) = oneshot::channel();
         // If the thread has ended, the answer is cancelled.
         let _ = self.commitments.send((message, sender));
         Box::pin(async { answer.await.unwrap_or_else(|_| Err("the thread that sends hashes has ended".to_owned())) })
     }
 
-    async fn prove(
-        &mut self,
-        workload: &str,
-        tested_step: u64,
-        target_step: Option<u64>,
-        hashes: Option<PartHashes>,
-    ) -> Result<ProofWanted, String> {
+    async fn prove(&mut self, part: ProvePart) -> Result<ProofWanted, String> {
         let Registration { run_id, nonce } = self.registration.clone();
-        let part = ProvePart { nonce, workload: workload.to_owned(), tested_step, target_step, hashes };
+        let part = ProvePart { nonce, ..part };
         let path = format!("/api/v1/runs/{run_id}/proof");
         self.send_proof(to_body(&part).len(), |leaderboard| leaderboard.post(&path, &part))
     }

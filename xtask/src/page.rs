@@ -12,7 +12,7 @@ use walkdir::WalkDir;
 const TRUNK: &str = "0.21.14";
 /// Versions that support `Trunk.toml`.
 const SUITABLE_TRUNK: &str = "trunk 0.21.";
-const SOURCES: [&str; 16] = [
+const SOURCES: [&str; 17] = [
     ".cargo/config.toml",
     "Cargo.lock",
     "Cargo.toml",
@@ -23,6 +23,7 @@ const SOURCES: [&str; 16] = [
     "engine/src",
     "index.html",
     "reference/data-sets.json",
+    "reference/published-results.json",
     "results/src",
     "rust-toolchain.toml",
     "shaders",

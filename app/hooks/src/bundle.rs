@@ -80,24 +80,16 @@ fn remove_old(cache: &Path) -> Result<()> {
 #[derive(Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub(crate) enum StateFile {
-    Ready(PlacedBundle),
-    #[serde(rename = "ready")]
-    AllReady {
-        bundles: Vec<PlacedBundle>,
-    },
-    Building {
-        note: String,
-    },
-    Missing {
-        note: String,
-    },
+    Ready { bundles: Vec<PlacedBundle> },
+    Building { note: String },
+    Missing { note: String },
 }
 
 /// Bundle in the folder of the page.
 #[derive(Serialize)]
 pub(crate) struct PlacedBundle {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) name: Option<String>,
+    /// `burn`, or the name of a framework's backend.
+    pub(crate) name: String,
     pub(crate) folder: String,
     /// Download size in bytes: all scripts, and the largest module, which is the one with threads.
     pub(crate) compressed_bytes: u64,
@@ -131,7 +123,7 @@ pub(crate) fn place(made: &Path, name: &str, page: &Path) -> Result<PlacedBundle
         fs::copy(file, &copy).with_context(|| format!("cannot write {}", copy.display()))?;
     }
     let compressed_bytes = scripts.1 + module.1;
-    Ok(PlacedBundle { name: None, folder, compressed_bytes, bytes: module.0, script_bytes: scripts.0 })
+    Ok(PlacedBundle { name: name.to_owned(), folder, compressed_bytes, bytes: module.0, script_bytes: scripts.0 })
 }
 
 pub(crate) fn with_ending(file: &Path, ending: &str) -> PathBuf {

@@ -48,7 +48,7 @@ pub(crate) fn place(top: &Path, page: &Path, may_build: bool) -> Result<()> {
             return Err(error.context("the page has no Burn"));
         }
     }
-    write_state(page, &StateFile::Ready(bundle::place(&made, "burn", page)?))
+    write_state(page, &StateFile::Ready { bundles: vec![bundle::place(&made, "burn", page)?] })
 }
 
 fn build_into(folder: &Path, top: &Path, page: &Path) -> Result<()> {

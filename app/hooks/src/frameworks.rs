@@ -29,7 +29,7 @@ pub(crate) fn place(top: &Path, page: &Path, may_build: bool) -> Result<()> {
         false => Err(anyhow::anyhow!("they are not built yet, which `trunk build --release` does")),
     };
     let state = match found {
-        Ok(made) => StateFile::AllReady { bundles: place_all(top, &made, page)? },
+        Ok(made) => StateFile::Ready { bundles: place_all(top, &made, page)? },
         Err(error) => {
             eprintln!("The page goes without TensorFlow.js and jax-js: {error:#}");
             StateFile::Missing { note: format!("{error:#}") }
@@ -44,7 +44,7 @@ fn place_all(top: &Path, made: &Path, page: &Path) -> Result<Vec<PlacedBundle>> 
     let mut bundles = Vec::new();
     for ListedBundle { name, .. } in list.into_iter().filter(|listed| listed.page != Some(false)) {
         let placed = bundle::place(&made.join(&name), &format!("framework-{name}"), page)?;
-        bundles.push(PlacedBundle { name: Some(name), bytes: placed.bytes + placed.script_bytes, ..placed });
+        bundles.push(PlacedBundle { name, bytes: placed.bytes + placed.script_bytes, ..placed });
     }
     Ok(bundles)
 }

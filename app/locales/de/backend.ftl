@@ -21,7 +21,7 @@ backend_building = wird gerade gebaut: { $note }
 backend_missing = fehlt auf diesem Server: { $note }
 backend_unreadable = { $file } auf dem Server ist nicht lesbar ({ $why })
 backend_built_without = die Seite wurde ohne das gebaut
-backend_incomplete = der Seite fehlt ein Teil (<meta name="{ $name }">); `cargo xtask run` baut sie neu
+backend_no_worker = die Seite nennt ihren Worker nicht (<meta name="{ $name }">); `cargo xtask run` baut sie neu
 backend_from_cache = { $what }: { $size } aus dem Cache des Browsers, nach { $seconds } s gestartet.
 backend_from_server = { $what }: { $size } heruntergeladen und nach { $seconds } s gestartet.
 backend_obstacle = { $backend } { $why }.

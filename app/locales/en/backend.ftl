@@ -20,7 +20,7 @@ backend_building = is being built: { $note }
 backend_missing = is not on this server: { $note }
 backend_unreadable = the server's { $file } cannot be read ({ $why })
 backend_built_without = the page was built without it
-backend_incomplete = the page lacks a part (<meta name="{ $name }">); `cargo xtask run` rebuilds the page
+backend_no_worker = the page does not name its worker (<meta name="{ $name }">); `cargo xtask run` rebuilds the page
 backend_from_cache = { $what }: { $size } from the browser's cache and started in { $seconds } s.
 backend_from_server = { $what }: { $size } fetched and started in { $seconds } s.
 backend_obstacle = { $backend } { $why }.

@@ -233,7 +233,7 @@ impl ComparisonResults {
     }
 
     fn of(task: &ComparisonTask) -> Self {
-        Self::new(&task.networks(), task.records.clone(), task.refused())
+        Self::new(&task.options.networks(), task.records.clone(), task.refused())
     }
 
     fn json(&self) -> String {

@@ -23,7 +23,7 @@ pub(super) const USUAL_LENGTH: Length = Length::Epochs(NonZero::<u32>::MIN);
 /// A comparison and its results so far. The default is none.
 #[derive(Clone, Default)]
 pub(super) struct ComparisonTask {
-    options: RunOptions,
+    pub(super) options: RunOptions,
     contenders: Vec<PageBackend>,
     pub(super) seeds: Vec<u32>,
     /// Empty when nothing runs.
@@ -57,10 +57,6 @@ impl ComparisonTask {
     /// True until the first backend finishes or fails.
     pub(super) fn is_empty(&self) -> bool {
         self.records.is_empty() && self.gave_up.is_empty()
-    }
-
-    pub(super) fn networks(&self) -> Vec<String> {
-        self.options.networks()
     }
 
     pub(super) fn refused(&self) -> Vec<Refused> {

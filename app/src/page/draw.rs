@@ -26,10 +26,6 @@ struct Picture {
 }
 
 impl Picture {
-    fn of_example(place: usize) -> Self {
-        Self { example: Some(place), ..Self::default() }
-    }
-
     fn image(&self, network: &TrainedNetwork) -> Option<Vec<u8>> {
         match self.example {
             Some(place) => network.examples.pixels(place).map(<[u8]>::to_vec),
@@ -55,7 +51,7 @@ fn try_network(classifier: DrawingClassifier, network: TrainedNetwork) -> impl I
     let addresses = network.examples.bitmaps().map(|bitmap| platform::data_address("image/bmp", &bitmap));
     let shown: ExampleImages = StoredValue::new(addresses.zip(network.examples.labels()).collect());
     let picture = kept(&format!("picture {}", network.workload), || {
-        RwSignal::new(if digits { Picture::default() } else { Picture::of_example(0) })
+        RwSignal::new(Picture { example: (!digits).then_some(0), ..Picture::default() })
     });
     let drawing = RwSignal::new(false);
     let image = Memo::new(move |_| picture.with(|picture| picture.image(&network)));
@@ -188,7 +184,7 @@ fn image_choice(picture: RwSignal<Picture>, shown: ExampleImages) -> impl IntoVi
             <button
                 type="button"
                 aria-pressed=move || is_chosen().to_string()
-                on:click=move |_| picture.set(Picture::of_example(place))
+                on:click=move |_| picture.set(Picture { example: Some(place), ..Picture::default() })
             >
                 <img src=address alt=label width="28" height="28" />
             </button>

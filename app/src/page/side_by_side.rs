@@ -1,6 +1,8 @@
 //! Two to four stored results or devices side by side, and a search for more to add.
 
+use leptos::ev;
 use leptos::prelude::*;
+use leptos::tachys::html::event::on;
 use leptos::task::spawn_local;
 use results::api::{
     ComparedFigure, ComparedWorkload, Comparing, ComparingQuery, ListRuns, RankedClass, RunList, RunSort, SideVerdict,
@@ -197,17 +199,18 @@ async fn ask(kind: StoredKind, network: Option<String>) -> Result<Vec<Candidate>
 pub(super) fn compare_with(own: String, kind: StoredKind, network: Option<String>) -> impl IntoView {
     let search = Search::default();
     let this = own.clone();
-    let compare = move |event: leptos::ev::SubmitEvent| {
+    let compare = move |event: ev::SubmitEvent| {
         event.prevent_default();
         match search.others(&this, kind) {
             Ok(others) => platform::go_to(&format!("{SIDE_BY_SIDE}?{}={this},{}", kind.name(), others.join(","))),
             Err(sentence) => search.refused.set(sentence.to_owned()),
         }
     };
+    let begin = on(ev::focusin, move |_| search.begin(kind, network.clone()));
     view! {
-        <form class="compare-with" on:submit=compare on:focusin=move |_| search.begin(kind, network.clone())>
+        <form class="compare-with" on:submit=compare>
             <div class="go">
-                {text_field(t!(candidates_find), "text", None, search.typed, |text| text)}
+                {text_field(t!(candidates_find), "text", None, search.typed, |text| text).add_any_attr(begin)}
                 <button class="button quiet" type="submit">{t!(common_compare)}</button>
             </div>
             {found_list(search, own)}

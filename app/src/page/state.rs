@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::Feature;
 use results::api::AcceptedRun;
-use serde::de::DeserializeOwned;
 
 use super::comparing::ComparisonRun;
 use super::parts::set_later;
@@ -140,11 +139,7 @@ impl StartState {
     }
 
     /// Returns true while the bundles are being built.
-    async fn ask_for_bundles<T: DeserializeOwned + PartialEq + 'static>(
-        self,
-        file: &'static str,
-        part: fn(&mut Supplies) -> &mut BundleState<T>,
-    ) -> bool {
+    async fn ask_for_bundles(self, file: &'static str, part: fn(&mut Supplies) -> &mut BundleState) -> bool {
         let answer = platform::availability(file, t!(backend_built_without)).await;
         let mut now = self.benchmark.supplies.get_untracked();
         let state = part(&mut now);
@@ -202,7 +197,7 @@ pub(super) fn burn_progress(benchmark: Benchmark) -> impl IntoView {
         Some(view! { <p class="note" data-burn="building">{t!(backend_obstacle, backend = "Burn", why)}</p> })
     };
     let ended = move || match (was_built.get(), burn.get()) {
-        (true, BundleState::Ready(_)) => t!(supplies_burn_ready).to_owned(),
+        (true, BundleState::Ready { .. }) => t!(supplies_burn_ready).to_owned(),
         (true, missing @ BundleState::Missing { .. }) => {
             t!(backend_obstacle, backend = "Burn", why = missing.obstacle().unwrap_or_default())
         }

@@ -70,7 +70,7 @@ pub(crate) async fn delete(address: &str, secret: &str) -> Fetched<()> {
 }
 
 /// Fetches the file with the availability of bundles; `absent` is the note if the file does not exist.
-pub(crate) async fn availability<T: DeserializeOwned>(file: &str, absent: &str) -> Fetched<BundleState<T>> {
+pub(crate) async fn availability(file: &str, absent: &str) -> Fetched<BundleState> {
     match send(Method::GET, &format!("/{file}"), None, None).await {
         Ok(response) => Ok(BundleState::parse(file, &text(&response).await?)),
         Err(RequestError::Unexpected { status: 404 }) => Ok(BundleState::Missing { note: absent.to_owned() }),

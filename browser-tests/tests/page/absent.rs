@@ -10,7 +10,8 @@ use serde_json::json;
 use crate::run::assert_completed;
 
 const BUILDING: &str = r#"{"state":"building","note":"compiling Burn for the page"}"#;
-const READY: &str = r#"{"state":"ready","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}"#;
+const READY: &str = r#"{"state":"ready","bundles":[
+    {"name":"burn","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}]}"#;
 const MISSING: &str = r#"{"state":"missing","note":"the page was built without Burn (--no-burn-page)"}"#;
 const CIFAR10: &[&str] = &["cifar10-train.bin", "cifar10-test.bin"];
 const LONG_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&seconds=600";

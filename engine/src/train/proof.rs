@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use results::api::{CommittedSegment, PartHashes, ProofWanted};
+use results::api::{CommitSegment, CommittedSegment, OpenLap, OpenedLap, ProofWanted, ProvePart};
 use results::{Beacon, StateBytes};
 
 use crate::trainer::Backend;
@@ -38,7 +38,7 @@ pub(super) struct Lap {
     /// First step of the second-to-last segment, and the answer to its commitment.
     pub(super) pending: Option<(u64, PendingAnswer)>,
     /// First step of the latest segment, and its commitment, which is sent once it is known if the lap ends.
-    pub(super) unsent: Option<(u64, Commitment)>,
+    pub(super) unsent: Option<(u64, CommitSegment)>,
 }
 
 /// States that the leaderboard may request or that parts are retrained from, each with its step.
@@ -108,24 +108,17 @@ impl Kept {
 /// Leaderboard that follows a run during training and times it with its own clock. docs/PROOF.md describes the
 /// protocol.
 ///
-/// An error is a sentence fragment that explains the missing answer. The run then continues without a witness.
+/// Messages come without the run's nonce, which the witness adds. An error is a sentence fragment that explains the
+/// missing answer. The run then continues without a witness.
 #[async_trait(?Send)]
 pub trait Witness {
-    /// Starts a lap at segment `segment` (zero-based) of a workload, and returns the beacons of its first two segments.
-    async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String>;
+    async fn open_lap(&mut self, lap: OpenLap) -> Result<OpenedLap, String>;
 
     /// Sends a commitment. Training continues while the answer is pending.
-    fn commit(&mut self, commitment: Commitment) -> PendingAnswer;
+    fn commit(&mut self, commitment: CommitSegment) -> PendingAnswer;
 
-    /// Returns the leaderboard's request for hashes or states of a trained workload. The last evaluation was at
-    /// `tested_step`, `target_step` reached the target accuracy, and `hashes` answers the previous request.
-    async fn prove(
-        &mut self,
-        workload: &str,
-        tested_step: u64,
-        target_step: Option<u64>,
-        hashes: Option<PartHashes>,
-    ) -> Result<ProofWanted, String>;
+    /// Returns the leaderboard's request for hashes or states of a trained workload.
+    async fn prove(&mut self, part: ProvePart) -> Result<ProofWanted, String>;
 
     /// Sends a requested state, as [`results::StateBytes::body`].
     async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String>;
@@ -133,14 +126,3 @@ pub trait Witness {
 
 /// Answer to a commitment, which may not have arrived yet.
 pub type PendingAnswer = Pin<Box<dyn Future<Output = Result<CommittedSegment, String>>>>;
-
-/// Final state of a segment: [`results::api::CommitSegment`] without the nonce.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Commitment {
-    pub workload: String,
-    pub segment: u32,
-    pub step: u64,
-    pub state_sha256: String,
-    pub losses_sha256: String,
-    pub ends_lap: bool,
-}

@@ -87,7 +87,7 @@ async fn train(
         None => engine::backends::open_with(&spec.backend, &opening, clock.clone()).await?,
     };
     let request = request(order);
-    let mut witness = order.registration.clone().map(PageWitness::new);
+    let mut witness = order.registration.clone().map(|registration| PageWitness { registration, answered: None });
     let mut edges = Edges {
         data: &mut ServedData::default(),
         observer: &mut reporter,

@@ -1,10 +1,9 @@
 use async_trait::async_trait;
-use engine::{Clock, Commitment, PendingAnswer, Witness};
+use engine::{Clock, PendingAnswer, Witness};
 use futures_channel::oneshot;
 use gloo_timers::future::TimeoutFuture;
-use results::Beacon;
 use results::api::{
-    CommitSegment, CommittedSegment, ErrorBody, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, StartedRun,
+    CommitSegment, CommittedSegment, ErrorBody, OpenLap, OpenedLap, ProofWanted, ProvePart, StartedRun,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,16 +25,12 @@ const PROOF_PATIENCE_SECONDS: f64 = 600.0;
 
 /// Connection to the leaderboard that serves this page and follows the run.
 pub(super) struct PageWitness {
-    registration: StartedRun,
+    pub(super) registration: StartedRun,
     /// Completes when the server has responded to the latest commitment, so that commitments arrive in order.
-    answered: Option<oneshot::Receiver<()>>,
+    pub(super) answered: Option<oneshot::Receiver<()>>,
 }
 
 impl PageWitness {
-    pub(super) fn new(registration: StartedRun) -> Self {
-        Self { registration, answered: None }
-    }
-
     /// Returns the message of a call with this method and content type. `proof_bytes` is its size in the proof after
     /// training: nothing is timed then, and an attempt may take minutes on a slow link. Other limits are short, so that
     /// a dead connection is detected early.
@@ -66,18 +61,14 @@ impl PageWitness {
 
 #[async_trait(?Send)]
 impl Witness for PageWitness {
-    async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
+    async fn open_lap(&mut self, lap: OpenLap) -> Result<OpenedLap, String> {
         let nonce = self.registration.nonce.clone();
-        let lap = OpenLap { nonce, workload: workload.to_owned(), segment, state_sha256: state_sha256.to_owned() };
-        let opened: OpenedLap = self.post("laps", &lap, false).answer().await?;
-        Ok(opened.beacons)
+        self.post("laps", &OpenLap { nonce, ..lap }, false).answer().await
     }
 
-    fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
-        let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
+    fn commit(&mut self, commitment: CommitSegment) -> PendingAnswer {
         let nonce = self.registration.nonce.clone();
-        let segment = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
-        let message = self.post("segments", &segment, false);
+        let message = self.post("segments", &CommitSegment { nonce, ..commitment }, false);
         let (done, answered) = oneshot::channel::<()>();
         let before = self.answered.replace(answered);
         let (sender, answer) = oneshot::channel();
@@ -94,16 +85,9 @@ impl Witness for PageWitness {
         Box::pin(async { answer.await.unwrap_or_else(|_| Err("the worker dropped the request".to_owned())) })
     }
 
-    async fn prove(
-        &mut self,
-        workload: &str,
-        tested_step: u64,
-        target_step: Option<u64>,
-        hashes: Option<PartHashes>,
-    ) -> Result<ProofWanted, String> {
+    async fn prove(&mut self, part: ProvePart) -> Result<ProofWanted, String> {
         let nonce = self.registration.nonce.clone();
-        let part = ProvePart { nonce, workload: workload.to_owned(), tested_step, target_step, hashes };
-        self.post("proof", &part, true).answer().await
+        self.post("proof", &ProvePart { nonce, ..part }, true).answer().await
     }
 
     async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
@@ -134,19 +118,15 @@ impl WitnessMessage {
     async fn send(&self) -> Result<String, String> {
         let clock = WorkerClock::new();
         let start = clock.now_seconds();
-        let mut lost = 0;
+        let mut pauses = PAUSES_MILLISECONDS.into_iter();
         loop {
-            let reason = match self.try_send().await {
-                Ok(text) => return Ok(text),
-                Err((reason, true)) => reason,
-                Err((reason, false)) => return Err(reason),
-            };
-            let pause = PAUSES_MILLISECONDS[lost.min(PAUSES_MILLISECONDS.len() - 1)];
-            if clock.now_seconds() - start + f64::from(pause) / 1e3 >= self.patience_seconds {
-                return Err(reason);
+            let pause = pauses.next().unwrap_or(PAUSES_MILLISECONDS[PAUSES_MILLISECONDS.len() - 1]);
+            match self.try_send().await {
+                Err((_, true)) if clock.now_seconds() - start + f64::from(pause) / 1e3 < self.patience_seconds => {
+                    TimeoutFuture::new(pause).await;
+                }
+                sent => return sent.map_err(|(reason, _)| reason),
             }
-            TimeoutFuture::new(pause).await;
-            lost += 1;
         }
     }
 

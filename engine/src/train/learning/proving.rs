@@ -3,12 +3,12 @@
 
 use std::rc::Rc;
 
-use results::api::{PartHashes, WantedHashes};
+use results::api::{CommitSegment, OpenLap, PartHashes, ProvePart, WantedHashes};
 use results::{Beacon, Phase, Segment, StateBytes, Warning, losses_sha256};
 
 use super::Learning;
 use crate::error::{EngineError, Result};
-use crate::train::proof::{Commitment, Kept, KeptReason, Lap, Proof, Witness};
+use crate::train::proof::{Kept, KeptReason, Lap, Proof, Witness};
 use crate::train::{Edges, Event};
 use crate::training::segment_seed;
 
@@ -66,7 +66,8 @@ impl Learning<'_, '_> {
         let Some(proof) = &mut self.proof else { return Ok(()) };
         let begin = step - losses.len() as u64;
         if let Some(lap) = &mut proof.lap {
-            let commitment = Commitment {
+            let commitment = CommitSegment {
+                nonce: String::new(),
                 workload: self.record.workload.clone(),
                 segment,
                 step,
@@ -126,9 +127,10 @@ impl Learning<'_, '_> {
                 proof.sent.insert(self.step, state.sha256());
                 proof.kept.push(self.step, state);
             }
-            let (workload, segment, sha256) = (&self.record.workload, self.segment(), &proof.sent[&self.step]);
-            let beacons = witness(self.edges)?.open_lap(workload, segment, sha256).await?;
-            proof.lap = Some(Lap { beacons: beacons.into(), pending: None, unsent: None });
+            let (workload, state_sha256) = (self.record.workload.clone(), proof.sent[&self.step].clone());
+            let lap = OpenLap { nonce: String::new(), workload, segment: self.segment(), state_sha256 };
+            let opened = witness(self.edges)?.open_lap(lap).await?;
+            proof.lap = Some(Lap { beacons: opened.beacons.into(), pending: None, unsent: None });
         }
         let beacon = proof.lap.as_mut().and_then(|lap| lap.beacons.pop_front());
         beacon.ok_or_else(|| Broken::Witness("the leaderboard gave no beacon".to_owned()))
@@ -140,11 +142,12 @@ impl Learning<'_, '_> {
     }
 
     async fn show_all(&mut self, proof: &mut Proof, tested_step: u64) -> Result<(), Broken> {
-        let workload = self.record.workload.clone();
+        let (nonce, workload) = (String::new(), self.record.workload.clone());
         let target_step = self.record.target.as_ref().and_then(|target| target.reached_step);
+        let part = ProvePart { nonce, workload, tested_step, target_step, hashes: None };
         let mut hashes = None;
         for _ in 0..MAX_REQUESTS {
-            let wanted = witness(self.edges)?.prove(&workload, tested_step, target_step, hashes.take()).await?;
+            let wanted = witness(self.edges)?.prove(ProvePart { hashes: hashes.take(), ..part.clone() }).await?;
             if let Some(wanted) = wanted.hashes {
                 hashes = Some(self.hashes_inside(proof, wanted).await?);
                 continue;
@@ -154,7 +157,7 @@ impl Learning<'_, '_> {
             }
             for of in wanted.states {
                 let state = self.state_after(proof, of.step).await?;
-                witness(self.edges)?.show(&workload, of.step, state.body(of.weights_only)).await?;
+                witness(self.edges)?.show(&part.workload, of.step, state.body(of.weights_only)).await?;
             }
         }
         Err(Broken::Witness("the leaderboard did not stop requesting hashes and states".to_owned()))
@@ -253,7 +256,7 @@ impl Lap {
             kept.pin_parts(&answer.await?.draws, begin);
         }
         if let Some((begin, commitment)) = self.unsent {
-            let answer = witness(edges)?.commit(Commitment { ends_lap: true, ..commitment }).await?;
+            let answer = witness(edges)?.commit(CommitSegment { ends_lap: true, ..commitment }).await?;
             kept.pin_parts(&answer.draws, begin);
         }
         Ok(())

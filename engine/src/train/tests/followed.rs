@@ -1,18 +1,19 @@
 //! Tests of trainings that a leaderboard follows.
 
 use async_trait::async_trait;
-use results::api::{CommittedSegment, PartHashes, ProofWanted, WantedHashes, WantedState};
+use results::api::{
+    CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, WantedHashes, WantedState,
+};
 use results::{Beacon, Phase, Warning};
 
 use super::fixtures::TrainingTest;
-use crate::train::{Commitment, PendingAnswer, Witness};
+use crate::train::{PendingAnswer, Witness};
 
 /// Leaderboard that numbers its beacons and records messages.
 #[derive(Default)]
 struct Follower {
-    /// First segment of each lap, with the hash of the state.
-    opened: Vec<(u32, String)>,
-    commitments: Vec<Commitment>,
+    opened: Vec<OpenLap>,
+    commitments: Vec<CommitSegment>,
     hashes: Vec<PartHashes>,
     states: Vec<(u64, Vec<u8>)>,
     drawn: Vec<u32>,
@@ -27,12 +28,13 @@ fn beacon(segment: u32) -> Beacon {
 
 #[async_trait(?Send)]
 impl Witness for Follower {
-    async fn open_lap(&mut self, _: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
-        self.opened.push((segment, state_sha256.to_owned()));
-        Ok([beacon(segment), beacon(segment + 1)])
+    async fn open_lap(&mut self, lap: OpenLap) -> Result<OpenedLap, String> {
+        let beacons = [beacon(lap.segment), beacon(lap.segment + 1)];
+        self.opened.push(lap);
+        Ok(OpenedLap { beacons })
     }
 
-    fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
+    fn commit(&mut self, commitment: CommitSegment) -> PendingAnswer {
         let draws = if self.drawn.contains(&commitment.segment) { vec![0] } else { Vec::new() };
         let next = (!commitment.ends_lap).then(|| beacon(commitment.segment + 2));
         self.commitments.push(commitment);
@@ -42,8 +44,8 @@ impl Witness for Follower {
         })
     }
 
-    async fn prove(&mut self, _: &str, _: u64, _: Option<u64>, got: Option<PartHashes>) -> Result<ProofWanted, String> {
-        self.hashes.extend(got);
+    async fn prove(&mut self, part: ProvePart) -> Result<ProofWanted, String> {
+        self.hashes.extend(part.hashes);
         Ok(if self.wanted.is_empty() { ProofWanted::default() } else { self.wanted.remove(0) })
     }
 
@@ -84,8 +86,9 @@ fn laps_end_before_evaluations_and_after_the_warm_up() {
     assert_eq!(ends.len(), record.evaluations.len() + 1, "{ends:?}");
     assert_eq!(follower.opened.len(), ends.len());
     let warm_up = record.windows.iter().take_while(|window| window.steps < 4).count();
-    assert_eq!(follower.opened[1].0 as usize, warm_up.max(1) + 1);
-    assert_eq!(follower.opened[1].1, record.segments[follower.opened[1].0 as usize - 1].state_sha256);
+    let second = &follower.opened[1];
+    assert_eq!(second.segment as usize, warm_up.max(1) + 1);
+    assert_eq!(second.state_sha256, record.segments[second.segment as usize - 1].state_sha256);
 }
 
 #[test]

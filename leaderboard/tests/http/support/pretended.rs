@@ -8,14 +8,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use engine::backends::{Opening, REFERENCE, open_with};
 use engine::{
-    Backend, BackendFacts, Clock, Commitment, DataError, DataSet, DataSetDefinition, DataSource, Edges, EngineError,
-    EvaluationSet, Event, Examiner, NoMeter, Observer, PendingAnswer, RunRequest, Segments, Standard, StepReport,
-    TestReport, Trainer, TrainerFacts, TrainingJob, Witness,
+    Backend, BackendFacts, Clock, DataError, DataSet, DataSetDefinition, DataSource, Edges, EngineError, EvaluationSet,
+    Event, Examiner, NoMeter, Observer, PendingAnswer, RunRequest, Segments, Standard, StepReport, TestReport, Trainer,
+    TrainerFacts, TrainingJob, Witness,
 };
-use results::api::{
-    CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, StartedRun,
-};
-use results::{Beacon, Precision, RunRecord, StateBytes};
+use results::api::{CommitSegment, OpenLap, OpenedLap, ProofWanted, ProvePart, StartedRun};
+use results::{Precision, RunRecord, StateBytes};
 
 use super::real_data::real_data;
 use super::requests::{RunCall, TimedCall};
@@ -298,29 +296,15 @@ impl LiveWitness<'_> {
 
 #[async_trait(?Send)]
 impl Witness for LiveWitness<'_> {
-    async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
-        let (workload, state_sha256) = (workload.to_owned(), state_sha256.to_owned());
-        let lap = OpenLap { nonce: String::new(), workload, segment, state_sha256 };
-        Ok(self.send(RunCall::OpenLap(lap))?.parse::<OpenedLap>().beacons)
+    async fn open_lap(&mut self, lap: OpenLap) -> Result<OpenedLap, String> {
+        Ok(self.send(RunCall::OpenLap(lap))?.parse())
     }
 
-    fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
-        let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
-        let nonce = String::new();
-        let segment = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
-        let answer = self.send(RunCall::Commit(segment)).map(|answer| answer.parse::<CommittedSegment>());
-        Box::pin(std::future::ready(answer))
+    fn commit(&mut self, commitment: CommitSegment) -> PendingAnswer {
+        Box::pin(std::future::ready(self.send(RunCall::Commit(commitment)).map(|answer| answer.parse())))
     }
 
-    async fn prove(
-        &mut self,
-        workload: &str,
-        tested_step: u64,
-        target_step: Option<u64>,
-        hashes: Option<PartHashes>,
-    ) -> Result<ProofWanted, String> {
-        let (nonce, workload) = (String::new(), workload.to_owned());
-        let part = ProvePart { nonce, workload, tested_step, target_step, hashes };
+    async fn prove(&mut self, part: ProvePart) -> Result<ProofWanted, String> {
         Ok(self.send(RunCall::Prove(part))?.parse())
     }
 
