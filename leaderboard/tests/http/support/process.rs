@@ -84,7 +84,7 @@ pub(crate) fn command_with_descriptors(most: u32) -> Command {
 
 /// Runs a task of the command line: its words, then `--database` with this value.
 pub(crate) fn run(words: &[&str], database: impl AsRef<OsStr>) -> Output {
-    command().args(words).arg("--database").arg(database).output().unwrap()
+    command().args(words).arg("--database").arg(database.as_ref()).output().unwrap()
 }
 
 #[track_caller]
