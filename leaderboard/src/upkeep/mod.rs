@@ -34,7 +34,7 @@ use moderation::{expect_there, storage_error};
 #[async_recursion(?Send)]
 pub async fn perform(task: Task, database: &DatabaseAddress) -> Result<String> {
     match task {
-        Task::Health { server } => ask(&server).await,
+        Task::Health { server, .. } => ask(&server).await,
         Task::Backup { to } => backup(database, &to).await,
         Task::Export { to, format } => export(&to, format, database).await,
         Task::Import { from, trust } => import::import(&from, trust, database).await,
@@ -198,7 +198,7 @@ fn file_of(database: &DatabaseAddress) -> Result<&Path> {
 async fn runs_in(file: &Path) -> Result<u64> {
     let no_backup = || format!("{} is not a backup of a leaderboard, so nothing was restored", file.display());
     ensure!(file.is_file(), "{}: the file does not exist", no_backup());
-    Database::inspect(file).await.with_context(no_backup)
+    Database::inspect(file).await.map_err(|cause| anyhow!("{}: {cause}", no_backup()))
 }
 
 fn expect_free(file: &Path) -> Result<()> {
