@@ -185,7 +185,7 @@ mod tests {
             ("Adreno (TM) 650", "Qualcomm Adreno 650"),
             ("GeForce® RTX™ 4090", RTX_4090),
             // Hidden characters and wide digits are the same letters.
-            ("GeForce\u{200b} RTX\u{200d} 40\u{2060}90", RTX_4090),
+            ("\u{200b}Ge\u{200b}Force RTX\u{200d} 40\u{2060}90\u{200b}", RTX_4090),
             ("\u{202e}GeForce RTX 4090\u{202c}", RTX_4090),
             ("RTX ４０９０", RTX_4090),
             ("RTX\u{a0}4090", RTX_4090),
