@@ -211,7 +211,9 @@ pub(crate) fn dry_run(arguments: &StudyArgs, plan: &StudyPlan, folder: &Path) ->
     };
     screen.prose("", &would_run, 0)?;
     let Some(target) = &arguments.json else { return Ok(()) };
-    target.write(&to_json(&json!({ "schema_version": 1, "plan": plan, "folder": folder, "cells": listed }))?)
+    target.write(&to_json(
+        &json!({ "schema_version": 1, "plan": plan, "folder": folder.to_string_lossy(), "cells": listed }),
+    )?)
 }
 
 fn flops(cell: &StudyCell) -> Option<f64> {
