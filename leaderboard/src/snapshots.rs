@@ -250,16 +250,8 @@ mod tests {
     fn snapshots_are_kept_for_a_week() {
         let now = 1_800_000_000.0;
         assert_eq!(Date::of(now).iso(), "2027-01-15");
-        for (day, kept) in [
-            ("2027-01-08", false),
-            ("2027-01-09", true),
-            ("2027-01-15", true),
-            ("2027-01-16", true),
-            ("2027-01-17", false),
-            ("2026-12-31", false),
-        ] {
-            assert_eq!(is_kept(day, now), kept, "{day}");
-        }
+        let days = ["2026-12-31", "2027-01-08", "2027-01-09", "2027-01-15", "2027-01-16", "2027-01-17"];
+        assert_eq!(Vec::from_iter(days.into_iter().filter(|day| is_kept(day, now))), days[2..5]);
     }
 
     #[test]
