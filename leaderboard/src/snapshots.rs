@@ -272,8 +272,7 @@ mod tests {
 
     #[test]
     fn next_check_is_within_an_hour_and_after_midnight() {
-        assert_eq!(until_next_look(0.0), Duration::from_secs(3600));
-        assert_eq!(until_next_look(86_400.0 * 20_000.0 - 10.0), Duration::from_secs(11));
-        assert_eq!(until_next_look(86_400.0 * 20_000.0 - 3600.0), Duration::from_secs(3600));
+        let day = 20_000.0 * SECONDS_PER_DAY;
+        assert_eq!([0.0, day - 10.0, day - 3600.0].map(until_next_look), [3600, 11, 3600].map(Duration::from_secs));
     }
 }

@@ -129,7 +129,6 @@ pub(crate) async fn import(
         None => random_word::<SECRET_BYTES>()?,
     };
     let deletion_secret_hash = Some(secrets::sha256(secret.as_bytes()));
-    // As for an announced run.
     run.submitted_unix_seconds = leaderboard.clock.unix_seconds();
     let new = NewRun { run, fingerprint, deletion_secret_hash, submitter, registered: false };
     match leaderboard.storage.accept(&new).await? {
