@@ -360,6 +360,8 @@ mod tests {
         assert!(protection.metrics_listen.is_none() && protection.public_url.is_none());
         let mixed = ["leaderboard", "--listen", "127.0.0.1:0", "backup", "copy.sqlite"];
         assert_eq!(CommandLine::try_parse_from(mixed).unwrap_err().exit_code(), 2);
+        assert_eq!(task(&["health", "--database", "board.sqlite"]).unwrap_err().exit_code(), 2);
+        assert!(task(&["health"]).is_ok());
     }
 
     #[test]
