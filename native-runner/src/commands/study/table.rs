@@ -211,9 +211,8 @@ pub(crate) fn dry_run(arguments: &StudyArgs, plan: &StudyPlan, folder: &Path) ->
     };
     screen.prose("", &would_run, 0)?;
     let Some(target) = &arguments.json else { return Ok(()) };
-    target.write(&to_json(
-        &json!({ "schema_version": 1, "plan": plan, "folder": folder.to_string_lossy(), "cells": listed }),
-    )?)
+    let folder = folder.to_string_lossy();
+    target.write(&to_json(&json!({ "schema_version": 1, "plan": plan, "folder": folder, "cells": listed }))?)
 }
 
 fn flops(cell: &StudyCell) -> Option<f64> {
