@@ -98,11 +98,8 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped_and_small_ones_have_a_decimal_place() {
-        for (number, expected) in
-            [(0.25, "0.2"), (99.94, "99.9"), (100.0, "100"), (1234.4, "1,234"), (1_234_567.8, "1,234,568")]
-        {
-            assert_eq!(grouped(number), expected);
-        }
+        let shown = [0.25, 99.94, 100.0, 1234.4, 1_234_567.8].map(grouped);
+        assert_eq!(shown, ["0.2", "99.9", "100", "1,234", "1,234,568"]);
     }
 
     #[test]

@@ -64,6 +64,9 @@ pub enum Task {
         /// URL of the server itself, without TLS or proxy
         #[arg(default_value = "http://127.0.0.1:8080", value_name = "URL")]
         server: String,
+        /// Refuses the option of the other subcommands.
+        #[arg(long, hide = true, value_parser = |_: &str| Err::<DatabaseAddress, _>("the server opens its database"))]
+        database: Option<DatabaseAddress>,
     },
     /// Copy the SQLite database to a new file, even while the server runs; use pg_dump for PostgreSQL
     Backup {
@@ -357,6 +360,8 @@ mod tests {
         assert!(protection.metrics_listen.is_none() && protection.public_url.is_none());
         let mixed = ["leaderboard", "--listen", "127.0.0.1:0", "backup", "copy.sqlite"];
         assert_eq!(CommandLine::try_parse_from(mixed).unwrap_err().exit_code(), 2);
+        assert_eq!(task(&["health", "--database", "board.sqlite"]).unwrap_err().exit_code(), 2);
+        assert!(task(&["health"]).is_ok());
     }
 
     #[test]

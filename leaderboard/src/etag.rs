@@ -57,18 +57,11 @@ mod tests {
 
     #[test]
     fn names_are_compared_whether_weak_or_not_and_in_lists() {
-        for (line, same) in [
-            ("W/\"abc\"", true),
-            ("\"abc\"", true),
-            ("\"x\", W/\"abc\"", true),
-            ("*", true),
-            ("\"ab\"", false),
-            ("abc", false),
-            ("", false),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::IF_NONE_MATCH, HeaderValue::from_static(line));
-            assert_eq!(names(&headers, "W/\"abc\""), same, "{line}");
-        }
+        let fits = |line: &&'static str| {
+            let headers = HeaderMap::from_iter([(header::IF_NONE_MATCH, HeaderValue::from_static(line))]);
+            names(&headers, "W/\"abc\"")
+        };
+        let lines = ["W/\"abc\"", "\"abc\"", "\"x\", W/\"abc\"", "*", "\"ab\"", "abc", ""];
+        assert_eq!(Vec::from_iter(lines.into_iter().filter(fits)), lines[..4]);
     }
 }

@@ -55,12 +55,14 @@ impl Child {
     }
 
     pub(crate) fn start(command: Command) -> io::Result<Self> {
-        let (process, stdout, lines) = spawn(command, |mut pipe| {
+        let (heard, lines) = mpsc::channel();
+        let read = |mut pipe: ChildStdout| {
             let mut bytes = Vec::new();
             // Output before an error is no valid record, which is detected later.
             let _ = pipe.read_to_end(&mut bytes);
             String::from_utf8_lossy(&bytes).into_owned()
-        })?;
+        };
+        let (process, stdout, _) = spawn(command, read, move |line| drop(heard.send(line)))?;
         Ok(Self { process, stdout: Some(stdout), lines, start: Instant::now() })
     }
 
@@ -112,26 +114,23 @@ impl Child {
     }
 }
 
-/// Starts a command with pipes. Threads pass its standard output to `read`, and the lines of its standard error to the
-/// channel, until it ends, or longer if a child of it inherits them.
+/// Starts a command with pipes. Threads pass its standard output to `read`, and the lines of its standard error to
+/// `hear`, until it ends, or longer if a child of it inherits them.
 pub(crate) fn spawn<T: Send + 'static>(
     mut command: Command,
     read: impl FnOnce(ChildStdout) -> T + Send + 'static,
-) -> io::Result<(process::Child, JoinHandle<T>, Receiver<String>)> {
+    mut hear: impl FnMut(String) + Send + 'static,
+) -> io::Result<(process::Child, JoinHandle<T>, JoinHandle<()>)> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut process = command.spawn()?;
     let (output, errors) = (process.stdout.take(), process.stderr.take());
     let (output, errors) = output.zip(errors).expect("both are pipes");
-    let (heard, lines) = mpsc::channel();
-    thread::spawn(move || {
+    let listener = thread::spawn(move || {
         for line in BufReader::new(errors).split(b'\n').map_while(Result::ok) {
-            let line = String::from_utf8_lossy(&line);
-            if heard.send(console::strip_ansi_codes(line.trim_end()).into_owned()).is_err() {
-                break;
-            }
+            hear(console::strip_ansi_codes(String::from_utf8_lossy(&line).trim_end()).into_owned());
         }
     });
-    Ok((process, thread::spawn(move || read(output)), lines))
+    Ok((process, thread::spawn(move || read(output)), listener))
 }
 
 impl Drop for Child {

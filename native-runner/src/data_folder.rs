@@ -216,8 +216,9 @@ impl StoreHost for Registry {
             .tls_config(leaderboard::trusted())
             .user_agent(concat!("gradmark-native-runner/", env!("CARGO_PKG_VERSION")));
         let mut answer = config.build().new_agent().get(package.address()).call()?;
-        let bar = bar(TEMPLATE);
-        answer.body().content_length().inspect(|bytes| bar.set_length(*bytes));
+        let bytes = answer.body().content_length();
+        let bar = bar(TEMPLATE, bytes.is_some());
+        bar.set_length(bytes.unwrap_or_default());
         let body = answer.body_mut().with_config().limit(MAX_ARCHIVE_BYTES).reader();
         let copied = io::copy(&mut bar.wrap_read(body), &mut File::create(to)?);
         bar.finish_and_clear();

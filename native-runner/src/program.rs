@@ -9,6 +9,8 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
@@ -99,9 +101,9 @@ struct RunningProgram {
     input: RefCell<Option<BufWriter<ChildStdin>>>,
     answers: Receiver<Result<Message, String>>,
     timeout: Duration,
-    /// Lines of standard error that are not among the last ones yet.
-    lines: Receiver<String>,
-    last_lines: RefCell<VecDeque<String>>,
+    last_lines: Arc<Mutex<VecDeque<String>>>,
+    /// Thread that reads standard error.
+    listener: JoinHandle<()>,
 }
 
 impl RunningProgram {
@@ -124,45 +126,48 @@ impl RunningProgram {
                 }
             }
         };
-        let (mut child, _, lines) =
-            spawn(started, read).map_err(|source| cannot(format!("{command} cannot be started: {source}")))?;
+        let last_lines = Arc::<Mutex<VecDeque<String>>>::default();
+        let lines = Arc::clone(&last_lines);
+        let hear = move |line: String| {
+            let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+            lines.push_back(line.chars().filter(|letter| !letter.is_control()).take(200).collect());
+            if lines.len() > LAST_LINES {
+                lines.pop_front();
+            }
+        };
+        let (mut child, _, listener) =
+            spawn(started, read, hear).map_err(|source| cannot(format!("{command} cannot be started: {source}")))?;
         let input = RefCell::new(child.stdin.take().map(BufWriter::new));
-        let (child, last_lines) = (RefCell::new(child), RefCell::default());
-        Ok(Self { name: program.name, child, input, answers, timeout, lines, last_lines })
+        Ok(Self { name: program.name, child: RefCell::new(child), input, answers, timeout, last_lines, listener })
     }
 
     /// Returns the error with the program's exit status and its last lines.
     fn failed(&self, message: &str) -> EngineError {
         let ended = self.ends_within(MAX_FAILURE_TIME);
         // The last lines may still be in the pipe.
-        self.keep_last_lines(if ended.is_some() { MAX_FAILURE_TIME } else { Duration::ZERO });
+        if ended.is_some() {
+            wait_until(MAX_FAILURE_TIME, || self.listener.is_finished().then_some(()));
+        }
         let mut message = message.to_owned();
         message.extend(ended.map(|status| format!("; it ended with {status}")));
-        let mut lines = self.last_lines.borrow_mut();
+        let mut lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
         if !lines.is_empty() {
             message.push_str(&format!("; its last lines:\n{}", lines.make_contiguous().join("\n")));
         }
         EngineError::ProgramFailed { program: self.name.to_owned(), message }
     }
 
-    fn keep_last_lines(&self, patience: Duration) {
-        let end = Instant::now() + patience;
-        let mut last = self.last_lines.borrow_mut();
-        while let Ok(line) = self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            last.push_back(line.chars().filter(|letter| !letter.is_control()).take(200).collect());
-            if last.len() > LAST_LINES {
-                last.pop_front();
-            }
-        }
-    }
-
     fn ends_within(&self, time: Duration) -> Option<ExitStatus> {
-        let begin = Instant::now();
-        loop {
-            match self.child.borrow_mut().try_wait().ok().flatten() {
-                None if begin.elapsed() < time => thread::sleep(Duration::from_millis(10)),
-                status => return status,
-            }
+        wait_until(time, || self.child.borrow_mut().try_wait().ok().flatten())
+    }
+}
+
+fn wait_until<T>(time: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let begin = Instant::now();
+    loop {
+        match look() {
+            None if begin.elapsed() < time => thread::sleep(Duration::from_millis(10)),
+            found => return found,
         }
     }
 }
@@ -175,7 +180,6 @@ impl external::Program for RunningProgram {
     }
 
     async fn receive(&self) -> Result<Message, EngineError> {
-        self.keep_last_lines(Duration::ZERO);
         match self.answers.recv_timeout(self.timeout) {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => Err(self.failed(&error)),

@@ -20,9 +20,9 @@ use crate::study::folder::{CellEnding, FinishedCell};
 const DRAWS_PER_SECOND: u8 = 4;
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Returns a bar with a template in indicatif's syntax; hidden without a terminal, and while logs are shown.
-pub(crate) fn bar(template: &str) -> ProgressBar {
-    if !Screen::Error.is_terminal() || screen::are_logs_shown() {
+/// Returns a bar with a template in indicatif's syntax; hidden without a terminal.
+pub(crate) fn bar(template: &str, is_shown: bool) -> ProgressBar {
+    if !is_shown || !Screen::Error.is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template(template).expect("the template is constant").progress_chars("━╸─");
@@ -33,9 +33,9 @@ pub(crate) fn bar(template: &str) -> ProgressBar {
     bar
 }
 
-/// Shows a message during work of unknown length.
+/// Shows a message during work of unknown length; hidden while logs are shown.
 pub(crate) fn spinner() -> ProgressBar {
-    bar("{spinner} {wide_msg} {elapsed}")
+    bar("{spinner} {wide_msg} {elapsed}", !screen::are_logs_shown())
 }
 
 struct ProgressScreen {
@@ -47,7 +47,7 @@ struct ProgressScreen {
 impl ProgressScreen {
     /// Handles Ctrl-C from now on, with this notice.
     fn new(interrupt: Interrupt, template: &str, notice: &'static str) -> Self {
-        let bar = bar(template);
+        let bar = bar(template, !screen::are_logs_shown());
         let shown = bar.clone();
         interrupt.listen(move || {
             if !shown.is_hidden() {

@@ -213,7 +213,7 @@ fn open_data() -> Vec<Call> {
             .about("Exports all visible results as one file, or a filtered and sorted list of them, under CC0")
             .query::<ExportQuery>()
             .gives(
-                "A table (format=csv), a typed table (format=parquet), or JSON documents (format=jsonl)",
+                "A table (format=csv), a table with types (format=parquet), or JSON documents (format=jsonl)",
                 "text/csv",
             ),
         call(GET, "/v1/export/about", export::about)

@@ -136,7 +136,29 @@ pub(crate) async fn list_snapshots(State(leaderboard): State<Leaderboard>) -> Re
 
 #[cfg(test)]
 mod tests {
+    use http_body_util::BodyExt;
+
     use super::*;
+    use crate::storage::{Database, DatabaseAddress};
+
+    #[tokio::test]
+    async fn export_keeps_its_slot_until_read_or_abandoned() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = Database::open(&DatabaseAddress::File(folder.path().join("export.sqlite"))).await.unwrap();
+        let places = ClientPlaces::new(2, MAX_EXPORTS_PER_CLIENT);
+        let begin = async || {
+            let place = places.take(1, None).unwrap();
+            let mut export = Export::new(ExportedRuns::all(storage.clone()), ExportFormat::Csv).unwrap();
+            let first = export.next().await.unwrap();
+            stream_of(export, first, place)
+        };
+        let (read, given_up) = (begin().await, begin().await);
+        assert!(places.take(1, None).is_none());
+        assert!(read.collect().await.unwrap().to_bytes().starts_with(b"run_id,"));
+        assert!(places.take(1, None).is_some() && places.take(2, None).is_none());
+        drop(given_up);
+        assert!(places.take(2, None).is_some());
+    }
 
     #[test]
     fn a_reader_has_to_keep_up_a_speed() {

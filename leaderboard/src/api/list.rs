@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use results::api::{ListRuns, ModerationLog, ModerationQuery, RunList, RunSort, Tier};
 use results::{BROWSERS, ClientKind, Date, Precision, SYSTEMS, UNKNOWN, VENDORS};
+use serde::{Deserialize, Serialize};
 
 use super::Leaderboard;
 use super::extract::{ReadQuery, bad_query, bad_query_of};
@@ -44,12 +45,13 @@ pub(crate) async fn list_query(storage: &Database, query: &ListRuns) -> Result<L
         Some(device) => Some(storage.grouped_as(device).await?),
         None => None,
     };
+    let kinds = kinds(query)?;
     let (since, until) = (day("since", &query.since)?, day("until", &query.until)?);
     let (order, workload) = (query.sort.unwrap_or(by_default), query.workload.clone());
     let before = until.map(|begin| begin + DAY);
     Ok(ListQuery {
         conditions: Conditions { order, workload, device, kinds: None, since, before },
-        kinds: kinds(query)?,
+        kinds,
         limit: u64::from(query.limit.unwrap_or(DEFAULT_ROWS)),
         after,
         skip,
@@ -119,13 +121,24 @@ const MAX_CURSOR_LENGTH: usize = 500;
 /// Number of hexadecimal digits of the digest that ties a cursor to its query.
 const QUERY_DIGITS: usize = 12;
 
+/// The content of a cursor. Numbers are stored as their bits, so that they stay exact.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListCursor {
+    q: String,
+    n: u64,
+    s: u64,
+    r: String,
+    w: String,
+    #[serde(default)]
+    o: u32,
+}
+
 /// Returns the cursor of the rows after a place. Errors do not occur.
 fn write_cursor(query: &ListRuns, key: &RowKey, skip: u64) -> Result<String, serde_json::Error> {
-    let RowKey { number, submitted_unix_seconds, run_id, workload } = key;
-    // The bits of numbers are exact.
-    let bits = [number.to_bits(), submitted_unix_seconds.to_bits()];
-    let skip = u32::try_from(skip).unwrap_or(u32::MAX);
-    Ok(URL_SAFE_NO_PAD.encode(serde_json::to_vec(&(digest_of_query(query)?, bits, run_id, workload, skip))?))
+    let RowKey { number, submitted_unix_seconds, run_id: r, workload: w } = key.clone();
+    let (n, s, o) = (number.to_bits(), submitted_unix_seconds.to_bits(), u32::try_from(skip).unwrap_or(u32::MAX));
+    Ok(URL_SAFE_NO_PAD.encode(serde_json::to_vec(&ListCursor { q: digest_of_query(query)?, n, s, r, w, o })?))
 }
 
 /// Returns the place in a cursor of this query, and the number of rows to skip after it.
@@ -133,15 +146,14 @@ fn read_cursor(query: &ListRuns, cursor: &str) -> Result<(RowKey, u64)> {
     let refusal = |message: &str| bad_query(message).at("cursor");
     let broken = || refusal("This is not a valid cursor. Start without one, then pass `next` unchanged.");
     let place = (cursor.len() <= MAX_CURSOR_LENGTH).then(|| URL_SAFE_NO_PAD.decode(cursor).ok()).flatten();
-    let place: Option<(String, [u64; 2], String, String, u32)> =
-        place.and_then(|json| serde_json::from_slice(&json).ok());
-    let (digest, bits, run_id, workload, skip) = place.ok_or_else(broken)?;
+    let place: Option<ListCursor> = place.and_then(|json| serde_json::from_slice(&json).ok());
+    let ListCursor { q: digest, n, s, r: run_id, w: workload, o: skip } = place.ok_or_else(broken)?;
     if digest_of_query(query)? != digest {
         return Err(refusal(
             "This cursor belongs to another query. Repeat the query that returned it, or start without a cursor.",
         ));
     }
-    let [number, submitted_unix_seconds] = bits.map(f64::from_bits);
+    let [number, submitted_unix_seconds] = [n, s].map(f64::from_bits);
     let is_name = FieldPath::ROOT.field("cursor").name(&workload).is_ok();
     if !(is_run_id(&run_id) && is_name && number.is_finite() && submitted_unix_seconds.is_finite()) {
         return Err(broken());

@@ -85,12 +85,14 @@ pub(crate) async fn upload(
     let seen = leaderboard.storage.seen(&id).await?;
     record.run_id = Some(id.clone());
     let seconds_ago = now - started.created_unix_seconds;
-    let run = run_blocking(move || {
+    let mut run = run_blocking(move || {
         Ok(validation::check(record, &RecordOrigin::Announced { seconds_ago, seen: &seen }, id, now)?)
     })
     .await?;
     let secret = random_word::<SECRET_BYTES>()?;
     let deletion_secret_hash = Some(secrets::sha256(secret.as_bytes()));
+    // Exports continue after the newest time, so a run must not wait between its time and its storage.
+    run.submitted_unix_seconds = leaderboard.clock.unix_seconds();
     let new = NewRun { run, fingerprint, deletion_secret_hash, submitter: started.submitter(), registered: true };
     match leaderboard.storage.accept(&new).await? {
         Acceptance::Stored => Ok(stored_now(&leaderboard, new.run, secret)),
@@ -113,7 +115,7 @@ pub(crate) async fn import(
     body: JsonBytes,
 ) -> Result<Response> {
     let (bytes, id, now) = (body.len(), random_word::<RUN_ID_BYTES>()?, leaderboard.clock.unix_seconds());
-    let (run, fingerprint) = run_blocking(move || {
+    let (mut run, fingerprint) = run_blocking(move || {
         let mut run = validation::check(read_record(&body)?, &RecordOrigin::Imported, id, now)?;
         let fingerprint = fingerprint(&mut run.record)?;
         Ok((run, fingerprint))
@@ -127,6 +129,7 @@ pub(crate) async fn import(
         None => random_word::<SECRET_BYTES>()?,
     };
     let deletion_secret_hash = Some(secrets::sha256(secret.as_bytes()));
+    run.submitted_unix_seconds = leaderboard.clock.unix_seconds();
     let new = NewRun { run, fingerprint, deletion_secret_hash, submitter, registered: false };
     match leaderboard.storage.accept(&new).await? {
         Acceptance::Stored => Ok(stored_now(&leaderboard, new.run, secret)),

@@ -139,24 +139,14 @@ async fn every_kind_of_card_becomes_a_picture() {
     let cards = Cards::default();
     let folder = std::env::var_os("GRADMARK_CARDS");
     let long = named(&"AMD Radeon RX 7900 XTX (RADV NAVI31) ".repeat(4));
-    let runs = [
-        ("two", run()),
-        ("one", of_networks(1)),
-        ("three", of_networks(3)),
-        ("eight", of_networks(8)),
-        ("nine", of_networks(9)),
-        ("sixteen", of_networks(16)),
-        ("said", said_to_be("RTX 3090")),
-        ("flagged", flagged()),
-        ("failed", without_figures()),
-        ("too-short", too_short()),
-        ("short", named("M4")),
-        ("long", long.clone()),
-        ("chinese", named("显卡 4090")),
-        ("arabic", named("بطاقة رسوميات")),
-        ("emoji", named("🚀 My GPU 🚀")),
-        ("contradicted", said_to_be("Radeon RX 7900 XTX")),
-    ];
+    let numbers = [("one", 1), ("three", 3), ("eight", 8), ("nine", 9), ("sixteen", 16)];
+    let names = [("short", "M4"), ("chinese", "显卡 4090"), ("arabic", "بطاقة رسوميات"), ("emoji", "🚀 My GPU 🚀")];
+    let claims = [("said", "RTX 3090"), ("contradicted", "Radeon RX 7900 XTX")];
+    let mut runs = vec![("two", run()), ("long", long.clone()), ("flagged", flagged()), ("failed", without_figures())];
+    runs.push(("too-short", too_short()));
+    runs.extend(numbers.map(|(name, number)| (name, of_networks(number))));
+    runs.extend(names.map(|(name, device)| (name, named(device))));
+    runs.extend(claims.map(|(name, claim)| (name, said_to_be(claim))));
     let all_ranked = [("ranked", run()), ("ranked-claim", said_to_be("RTX 3090")), ("ranked-long", long)];
     let all_ranked = all_ranked.iter().map(|(name, run)| (name, ranked(run)));
     let mut different = std::collections::HashSet::new();

@@ -219,6 +219,13 @@ mod tests {
     }
 
     #[test]
+    fn draws_are_spread_evenly() {
+        let key = ServerKey(b"some secret"[..].into());
+        let draws = (0..2000_u32).map(|i| key.draw(&[&i.to_le_bytes()]));
+        assert!((draws.sum::<f64>() / 2000.0 - 0.5).abs() < 0.03);
+    }
+
+    #[test]
     fn empty_key_file_is_filled_and_short_one_refused() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("secret");

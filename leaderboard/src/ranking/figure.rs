@@ -59,13 +59,9 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_next_day_is_another_voice() {
+    fn the_next_day_is_another_voice_and_unknown_networks_are_one() {
         let runs = [run(Some("ann"), 7, 1.0), run(Some("ann"), 7, 3.0), run(Some("ann"), 8, 5.0)];
         assert_eq!(voices(&runs), [(2.0, 7), (5.0, 8)]);
-    }
-
-    #[test]
-    fn those_whom_nobody_knows_are_one_voice_together() {
         assert_eq!(voices(&[run(None, 7, 1.0), run(None, 7, 9.0), run(Some("ann"), 7, 4.0)]).len(), 2);
         assert!(voices(&[]).is_empty());
     }

@@ -56,12 +56,13 @@ impl Database {
             &are_named,
         ]
         .concat();
-        let rows = statement.query().fetch_all(&self.pool).await?;
+        // One statement for single runs is worth keeping.
+        let query = |statement: &Statement| statement.query().persistent(ids.len() == 1);
+        let rows = query(&statement).fetch_all(&self.pool).await?;
         statement.sql = format!("SELECT run_id, workload, summary FROM results WHERE {are_named}");
         let mut listed = Listed::new();
-        for row in statement.query().fetch_all(&self.pool).await? {
-            let summary = serde_json::from_str(row.try_get("summary")?)?;
-            listed.insert((row.try_get("run_id")?, row.try_get("workload")?), summary);
+        for row in query(&statement).fetch_all(&self.pool).await? {
+            listed.insert((row.try_get("run_id")?, row.try_get("workload")?), row.try_get("summary")?);
         }
         rows.iter().map(|row| Ok((row.try_get("_run_id")?, stored_run(row, &listed)))).collect()
     }
@@ -79,8 +80,8 @@ impl Database {
     }
 }
 
-/// Listed metrics by run and workload.
-type Listed = BTreeMap<(String, String), Summary>;
+/// JSON of listed metrics by run and workload.
+type Listed = BTreeMap<(String, String), String>;
 
 fn stored_run(row: &AnyRow, listed: &Listed) -> Result<StoredRun> {
     let run_id: String = row.try_get("_run_id")?;
@@ -88,9 +89,11 @@ fn stored_run(row: &AnyRow, listed: &Listed) -> Result<StoredRun> {
     let mut record: RunRecord = serde_json::from_str(row.try_get("_record")?)?;
     // Nonces are not stored. This protects an export if one ever is.
     record.nonce = None;
-    let key = |of: &WorkloadRecord| (run_id.clone(), of.workload.clone());
-    let listed = record.workloads.iter().map(|of| listed.get(&key(of)).unwrap_or(&of.summary).clone());
-    let mut listed: Vec<Summary> = listed.collect();
+    let summary = |of: &WorkloadRecord| match listed.get(&(run_id.clone(), of.workload.clone())) {
+        Some(json) => serde_json::from_str(json),
+        None => Ok(of.summary.clone()),
+    };
+    let mut listed = record.workloads.iter().map(summary).collect::<Result<Vec<Summary>, _>>()?;
     if record.workloads.iter().map(|of| &of.summary).eq(&listed) {
         listed.clear();
     }

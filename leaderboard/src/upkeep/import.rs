@@ -5,7 +5,7 @@ use std::io;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use results::api::StoredRun;
 
 use super::moderation::with_storage;
@@ -100,7 +100,8 @@ async fn store(storage: &Database, line: &[u8], trust: bool) -> Result<bool> {
         run.being_verified = false;
     } else {
         // A stranger's upload: validated, with a new id and time.
-        let (run_id, now) = (random_word::<RUN_ID_BYTES>()?, ServerClock::system().unix_seconds());
+        let run_id = random_word::<RUN_ID_BYTES>().context("the system provides no random numbers")?;
+        let now = ServerClock::system().unix_seconds();
         run = validation::check(run.record, &RecordOrigin::Imported, run_id, now).map_err(|refusal| {
             let place = if refusal.field.is_empty() { String::new() } else { format!("{}: ", refusal.field) };
             RefusedLine(refusal.code, format!("{place}{}", refusal.message))

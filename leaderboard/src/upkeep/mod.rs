@@ -34,7 +34,7 @@ use moderation::{expect_there, storage_error};
 #[async_recursion(?Send)]
 pub async fn perform(task: Task, database: &DatabaseAddress) -> Result<String> {
     match task {
-        Task::Health { server } => ask(&server).await,
+        Task::Health { server, .. } => ask(&server).await,
         Task::Backup { to } => backup(database, &to).await,
         Task::Export { to, format } => export(&to, format, database).await,
         Task::Import { from, trust } => import::import(&from, trust, database).await,
@@ -198,7 +198,7 @@ fn file_of(database: &DatabaseAddress) -> Result<&Path> {
 async fn runs_in(file: &Path) -> Result<u64> {
     let no_backup = || format!("{} is not a backup of a leaderboard, so nothing was restored", file.display());
     ensure!(file.is_file(), "{}: the file does not exist", no_backup());
-    Database::inspect(file).await.with_context(no_backup)
+    Database::inspect(file).await.map_err(|cause| anyhow!("{}: {cause}", no_backup()))
 }
 
 fn expect_free(file: &Path) -> Result<()> {
@@ -212,16 +212,11 @@ mod tests {
 
     #[test]
     fn only_the_plain_address_of_a_server_is_asked() {
-        for (given, expected) in [
-            ("http://127.0.0.1:8080", Some("127.0.0.1:8080")),
-            ("http://127.0.0.1:8080/", Some("127.0.0.1:8080")),
-            ("http://[::1]:9000", Some("[::1]:9000")),
-            ("http://localhost", Some("localhost:80")),
-            ("https://board.example", None),
-            ("127.0.0.1:8080", None),
-            ("http://127.0.0.1:8080/healthz", None),
-        ] {
-            assert_eq!(address(given).as_deref(), expected, "{given}");
+        let plain = ["http://127.0.0.1:8080", "http://127.0.0.1:8080/", "http://[::1]:9000", "http://localhost"];
+        let asked = plain.map(|given| address(given).unwrap());
+        assert_eq!(asked, ["127.0.0.1:8080", "127.0.0.1:8080", "[::1]:9000", "localhost:80"]);
+        for other in ["https://board.example", "127.0.0.1:8080", "http://127.0.0.1:8080/healthz"] {
+            assert_eq!(address(other), None, "{other}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use results::api::Tier;
 use tokio::runtime::Handle;
 
@@ -48,7 +48,8 @@ pub(super) async fn replay(database: &DatabaseAddress, task: Replay) -> Result<S
 /// Recomputes runs in this process, one after the other. Runs that a server has taken meanwhile are left to it.
 async fn compute(storage: &Database, clock: &ServerClock, data: PathBuf, run_ids: &[String]) -> Result<()> {
     // The choice of test samples must be unpredictable.
-    let key = ServerKey::load(Some(&random_word::<SECRET_BYTES>()?), None)?;
+    let secret = random_word::<SECRET_BYTES>().context("the system provides no random numbers")?;
+    let key = ServerKey::load(Some(&secret), None)?;
     let tools = Tools {
         storage: storage.clone(),
         clock: clock.clone(),

@@ -139,8 +139,8 @@ fn burn_lines<'a>(contenders: impl Iterator<Item = (String, &'a [String])>) -> V
 #[cfg(test)]
 mod tests {
     use console::strip_ansi_codes;
-    use results::Precision;
     use results::comparison::{Contender, RowOutcome};
+    use results::{Compared, Disagreement, Precision};
     use serde_json::json;
 
     use super::*;
@@ -204,6 +204,13 @@ mod tests {
             row("wgsl", RowOutcome::Completed, Some(figures(10.0, 1.0))),
         ];
         assert_eq!(lines(&rows, 100).len(), 5, "{}", lines(&rows, 100).join("\n"));
+    }
+
+    #[test]
+    fn incorrect_row_names_the_difference() {
+        let disagreement = Disagreement { compared: Compared::Losses, largest_difference: 0.5, tolerance: 1e-3 };
+        let reason = RowOutcome::Incorrect { seed: 7, disagreement: Some(disagreement) }.reason().unwrap();
+        assert!(reason.starts_with("from seed 7 ") && reason.contains("5.00e-1 where 1e-3 is allowed"), "{reason}");
     }
 
     fn settings(compiler: &str, state: &str) -> Vec<String> {

@@ -82,7 +82,10 @@ All tensor operations and batches are sent over the network, so the speed depend
 much as on the device. Connections are neither authenticated nor encrypted.";
 
 #[derive(Debug, Args)]
-#[command(after_help = SERVE_DEVICE_EXAMPLES)]
+#[command(
+    after_help = SERVE_DEVICE_EXAMPLES,
+    mut_arg("adapter", |arg| arg.help("Adapter to serve, as for a run; `native-runner adapters` lists them"))
+)]
 pub(crate) struct ServeDeviceArgs {
     /// Backend of Burn to serve [default: the first in this program]; `native-runner backends` lists them
     #[arg(long, value_name = "NAME")]

@@ -176,15 +176,17 @@ fn percent(share: f64) -> String {
 fn notes(report: &StepsReport) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     notes.extend(report.contenders.iter().flat_map(|of| &of.warnings).map(ToString::to_string));
-    for (workload, size, entry) in entries(report) {
-        let name = name_of(workload, size, entry);
-        notes.extend(unmeasured(&entry.outcome).map(|(reason, detail)| format!("{name}: {reason}{detail}")));
-        if entry.outcome.measured().is_some_and(|measured| !measured.losses_are_finite) {
-            notes.push(format!("{name}: the loss is not finite, so the network learns nothing"));
+    for workload in &report.workloads {
+        for size in &workload.sizes {
+            for entry in &size.entries {
+                let name = name_of(workload, size, entry);
+                notes.extend(unmeasured(&entry.outcome).map(|(reason, detail)| format!("{name}: {reason}{detail}")));
+                if entry.outcome.measured().is_some_and(|measured| !measured.losses_are_finite) {
+                    notes.push(format!("{name}: the loss is not finite, so the network learns nothing"));
+                }
+            }
         }
-    }
-    for WorkloadSteps { workload, cliffs, .. } in &report.workloads {
-        notes.extend(cliffs.iter().map(|cliff| format!("{workload}, {}", about(cliff))));
+        notes.extend(workload.cliffs.iter().map(|cliff| format!("{}, {}", workload.workload, about(cliff))));
     }
     if !report.checked {
         notes.push("first losses were not compared with the plain reference (--unchecked)".to_owned());

@@ -173,7 +173,7 @@ fn document(plan: &StudyPlan, folder: &Path, cells: &[&StudyCell], done: &[Finis
         CellSummary { cell, ending, reason, seconds, summary, kernels }
     };
     let cells: Vec<CellSummary<'_>> = cells.iter().copied().map(summarize).collect();
-    let StudyPlan { name, scale, .. } = plan;
+    let (StudyPlan { name, scale, .. }, folder) = (plan, folder.to_string_lossy());
     to_json(&json!({ "schema_version": 1, "name": name, "folder": folder, "scale": scale, "cells": cells }))
 }
 

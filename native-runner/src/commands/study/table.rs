@@ -211,6 +211,7 @@ pub(crate) fn dry_run(arguments: &StudyArgs, plan: &StudyPlan, folder: &Path) ->
     };
     screen.prose("", &would_run, 0)?;
     let Some(target) = &arguments.json else { return Ok(()) };
+    let folder = folder.to_string_lossy();
     target.write(&to_json(&json!({ "schema_version": 1, "plan": plan, "folder": folder, "cells": listed }))?)
 }
 
