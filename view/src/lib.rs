@@ -1,4 +1,6 @@
-//! Results as readers see them: charts, tables in every format, and reports with findings. No I/O, no clock.
+//! Results as readers see them: comparisons, charts, tables in every format, and reports. No I/O, no clock.
+//!
+//! [`comparison`] compares backends, and [`regression`] compares runs before and after a change.
 
 #![cfg_attr(
     not(test),
@@ -6,6 +8,11 @@
 )]
 
 pub mod chart;
+pub mod comparison;
+#[cfg(test)]
+#[path = "../../results/src/normal.rs"]
+mod normal;
+pub mod regression;
 #[cfg(feature = "reports")]
 pub mod report;
 #[cfg(feature = "reports")]
