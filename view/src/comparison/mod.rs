@@ -3,6 +3,7 @@
 //! [`compare`] computes everything from records alone.
 
 mod agreement;
+mod sides;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -16,6 +17,7 @@ use results::{Adapter, Contender, Correctness, Disagreement, Outcome, Refused, R
 use serde::{Deserialize, Serialize};
 
 pub use agreement::{AccuracyGap, Agreement, Basis, Evidence, MAX_AGREEMENT_WIDTH, Obstacle, Pair, accuracies_by_seed};
+pub use sides::{compare_runs, relate_to_first};
 
 /// Comparison of the backends that trained one workload, or failed to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
