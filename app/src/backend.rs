@@ -1,7 +1,7 @@
 //! Backends that the page trains with.
 
 use engine::{Layer, Rule, Workload};
-use results::comparison::Contender;
+use results::Contender;
 
 use crate::words;
 

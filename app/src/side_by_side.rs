@@ -1,13 +1,13 @@
 //! Text and file formats of a comparison of backends: table cells, CSV, and JSON.
 
 use results::api::SideVerdict;
-use results::comparison::{Comparison, Figures, Lead, Refused, Row, RowOutcome, Timing, lead};
 pub use results::environment::distinct;
 use results::estimate::{Estimate, Interval};
 use results::summary::thin_curve;
-use results::{CurvePoint, RunRecord, WorkloadRecord, csv};
+use results::{CurvePoint, Refused, RunRecord, WorkloadRecord, csv};
 use serde::Serialize;
 use serde_json::{Value, json};
+use view::comparison::{Comparison, Figures, Lead, Row, RowOutcome, Timing, lead};
 
 use crate::backend::title;
 use crate::words::{self, PlainText, messages};
@@ -240,9 +240,9 @@ pub fn document(comparisons: &[Comparison], records: &[RunRecord], refused: &[Re
 
 #[cfg(test)]
 mod tests {
-    use results::Precision;
-    use results::comparison::{Agreement, Contender, Obstacle};
     use results::estimate::Interval;
+    use results::{Contender, Precision};
+    use view::comparison::{Agreement, Obstacle};
 
     use super::*;
 

@@ -4,6 +4,7 @@ use maud::html;
 use results::api::Tier;
 use results::badge::Badge;
 use results::{Device, Outcome, WorkloadRecord, score_digits};
+use view::card::colour;
 
 use crate::devices::name::displayed;
 
@@ -33,16 +34,6 @@ fn made(label: String, device: &Device, speed: &str, tier: Tier) -> Badge {
         label,
         message: format!("{} · {speed} · {}", shown(name), tier.name()),
         color: colour(tier).to_owned(),
-    }
-}
-
-/// Returns the colour of a tier. White text is readable on each of them.
-pub(crate) fn colour(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Proven => "#2a7a2a",
-        Tier::Checked => "#1f6feb",
-        Tier::Unverified => "#6a6a6a",
-        Tier::Flagged | Tier::Hidden => "#b34700",
     }
 }
 

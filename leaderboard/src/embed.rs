@@ -10,9 +10,9 @@ use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use results::score_digits;
 use sha2::{Digest, Sha256};
+use view::card::{Card, CardWorkload, LOGO, curve_path};
 
 use crate::api::{Leaderboard, RunId, visible_card};
-use crate::card::{Card, CardWorkload, LOGO, curve_path};
 use crate::error::Result;
 use crate::pages::ASK_EACH_TIME;
 
@@ -142,10 +142,11 @@ mod tests {
     use results::api::StoredRun;
 
     use super::*;
+    use crate::card::card_of;
     use crate::card::testing::{named, ranked, run, said_to_be, too_short, without_figures};
 
     fn shown(run: &StoredRun) -> String {
-        page(None, &run.run_id, &Card::of(run)).into_string()
+        page(None, &run.run_id, &card_of(run)).into_string()
     }
 
     #[test]

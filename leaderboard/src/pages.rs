@@ -13,10 +13,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use tower_http::services::ServeDir;
+use view::card::{Card, SIZE};
 
 use crate::api::{RunId, visible_card};
 use crate::badge::escaped;
-use crate::card::{Card, SIZE};
 use crate::error::ApiError;
 use crate::public_url::{PublicAddress, PublicUrl};
 use crate::static_files::{files, from_folder, not_found};

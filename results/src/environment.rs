@@ -67,7 +67,8 @@ pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     })
 }
 
-pub(crate) fn sort_distinct(values: impl Iterator<Item = String>) -> Vec<String> {
+/// Returns the values without repetitions, sorted.
+pub fn sort_distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     let mut values: Vec<String> = values.collect();
     values.sort();
     values.dedup();

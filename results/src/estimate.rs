@@ -91,7 +91,7 @@ pub fn mean_of_independent(estimates: &[Estimate]) -> Estimate {
 }
 
 /// Returns the geometric mean of a side's runs; `None` without runs, or if any run is not positive.
-pub(crate) fn geometric_mean(runs: &[Estimate]) -> Option<f64> {
+pub fn geometric_mean(runs: &[Estimate]) -> Option<f64> {
     let first = runs.first()?.value;
     let is_positive = runs.iter().all(|run| run.value > 0.0);
     // Relative to the first, so that the mean of equal values is exact.

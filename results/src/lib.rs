@@ -2,8 +2,8 @@
 //!
 //! A [`RunRecord`] holds the raw samples of one run and can always be summarized again ([`summary::summarise`]).
 //! [`METRICS`] lists every metric with its unit. A [`Warning`] says what was not ideal and what to do
-//! about it. [`comparison`] compares backends, and [`regression`] compares runs before and after a change. [`api`] is
-//! the wire format of the leaderboard. Nothing here does I/O or reads a clock. Time is in seconds and memory in bytes.
+//! about it. [`api`] is the wire format of the leaderboard. Nothing here does I/O or reads a clock. Time is in seconds
+//! and memory in bytes.
 
 // The lints of clippy.toml apply outside tests.
 #![cfg_attr(
@@ -48,7 +48,7 @@ macro_rules! names {
 pub mod api;
 pub mod badge;
 mod calendar;
-pub mod comparison;
+mod contender;
 mod correctness;
 pub mod csv;
 mod device;
@@ -61,7 +61,6 @@ mod metric;
 mod normal;
 pub mod open_data;
 mod record;
-pub mod regression;
 mod resources;
 pub mod scaling;
 mod segment;
@@ -74,6 +73,7 @@ mod transfer;
 mod warning;
 
 pub use calendar::Date;
+pub use contender::*;
 pub use correctness::*;
 pub use device::*;
 pub use metric::*;
@@ -101,7 +101,7 @@ mod tests {
             };
         }
         check!(api::Tier, api::RunSort, api::Deed, api::RankedClass, api::DeviceSource, open_data::ExportFormat);
-        check!(DeviceKind, ClientKind, Precision, InputMode, Layout, kernels::KernelSuite, regression::AccuracyVerdict);
+        check!(DeviceKind, ClientKind, Precision, InputMode, Layout, kernels::KernelSuite);
         assert_eq!(api::RunSort::named("cheapest"), None);
         let error = "streamed".parse::<InputMode>().unwrap_err();
         assert_eq!(error, "there is no input mode `streamed`; there are: resident, prefetch, stream");

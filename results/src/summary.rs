@@ -1,11 +1,11 @@
 //! Metrics of one workload, computed from its raw samples alone.
 
-use crate::Warning;
 use crate::estimate::Estimate;
 use crate::record::{CurvePoint, Outcome, PeakSample, RunRecord, Summary, Window, WorkloadRecord};
 use crate::resources::energy_of_timed_training;
 use crate::software::may_be_a_program;
 use crate::statistics::{median, median_interval, quantile};
+use crate::{Contender, Warning};
 
 /// Seconds of timed training before the first counted window, while caches fill and clocks ramp up.
 pub const WARM_UP_SECONDS: f64 = 1.0;
@@ -55,6 +55,10 @@ impl<'a> MeasuredWorkload<'a> {
 
     pub fn seed(&self) -> u32 {
         self.record.requested.seed
+    }
+
+    pub fn contender(&self) -> Contender {
+        Contender { backend: self.record.device.backend.clone(), precision: self.workload.settings.precision }
     }
 
     pub fn is_completed(&self) -> bool {

@@ -138,7 +138,7 @@ fn server(top: &Path, name: String, program: &Path, data: Option<&Path>, target:
     for document in ["HOSTING.md", "OPEN-DATA.md", "PRIVACY.md"] {
         archive.add_file(document, &top.join("docs").join(document))?;
     }
-    archive.add_file("LICENSE-OF-THE-FONT.txt", &top.join("leaderboard/src/card/font/LICENSE.txt"))?;
+    archive.add_file("LICENSE-OF-THE-FONT.txt", &top.join("view/src/card/font/LICENSE.txt"))?;
     let page = page::folder(top);
     page.join("index.html").metadata().context("the page is not built: `cargo xtask run` builds it")?;
     archive.add_folder("page", &page)?;

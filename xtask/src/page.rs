@@ -12,7 +12,7 @@ use walkdir::WalkDir;
 const TRUNK: &str = "0.21.14";
 /// Versions that support `Trunk.toml`.
 const SUITABLE_TRUNK: &str = "trunk 0.21.";
-const SOURCES: [&str; 17] = [
+const SOURCES: [&str; 18] = [
     ".cargo/config.toml",
     "Cargo.lock",
     "Cargo.toml",
@@ -29,6 +29,7 @@ const SOURCES: [&str; 17] = [
     "shaders",
     "view/Cargo.toml",
     "view/src/chart",
+    "view/src/comparison",
     "view/src/text.rs",
 ];
 

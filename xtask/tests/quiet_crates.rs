@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const QUIET: [&str; 3] = ["engine", "results", "shaders"];
+const QUIET: [&str; 4] = ["engine", "results", "shaders", "view"];
 
 /// Forbidden statements, with clippy's messages about them.
 const FORBIDDEN: [(&str, &str); 12] = [

@@ -3,8 +3,8 @@
 use leptos::html;
 use leptos::prelude::*;
 use results::api::{AcceptedComparison, SharedComparison, StoredComparison};
-use results::comparison::{self, Comparison, Refused, Row};
-use results::{Departure, RunRecord};
+use results::{Departure, Refused, RunRecord};
+use view::comparison::{self, Comparison, Row};
 
 use super::chart::backend_curves;
 use super::choices::{contender_choices, left_out, options, wrong_address};

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use engine::measure::Schedule;
 use leptos::prelude::*;
-use results::comparison::{Contender, Refused};
-use results::{Length, Precision, RunRecord};
+use results::{Contender, Length, Precision, Refused, RunRecord};
 
 use crate::backend::PageBackend;
 use crate::benchmark::{Benchmark, FinishedRun, RunKind, RunStage};

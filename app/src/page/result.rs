@@ -240,7 +240,7 @@ fn file(name: String, record: Result<RunRecord, String>) -> impl IntoView {
     }
 }
 
-/// Width and height of the card, in pixels (`leaderboard::card::SIZE`).
+/// Width and height of the card, in pixels (`view::card::SIZE`).
 const CARD: (u32, u32) = (1200, 630);
 const EMBED: (u32, u32) = (480, 320);
 

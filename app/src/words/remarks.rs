@@ -1,10 +1,10 @@
-//! Remarks of the crates `engine` and `results` about a run: agreement, departures, failures and warnings. The English
-//! texts match the crates, with titles for names, as tests verify.
+//! Remarks of the crates `engine`, `results` and `view` about a run: agreement, departures, failures and warnings. The
+//! English texts match the crates, with titles for names, as tests verify.
 
-use results::comparison::{Agreement, Basis, Obstacle, Pair};
 use results::software::program_of_architecture;
 use results::{Departure, FailureCause, Length, UNNAMED_ADAPTER, Warning};
 use training_worker::RunTrouble;
+use view::comparison::{Agreement, Basis, Obstacle, Pair};
 
 use super::language;
 use crate::backend::title;

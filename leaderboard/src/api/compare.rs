@@ -2,10 +2,9 @@
 
 use axum::Json;
 use axum::extract::State;
-use results::api::{ComparedFigure, ComparedSide, ComparedWorkload, Comparing, ComparingQuery, StoredRun};
-use results::environment::{FACTS, difference, differences};
-use results::estimate::{Estimate, Interval};
-use results::{Outcome, RunRecord, WorkloadRecord};
+use results::api::{ComparedFigure, ComparedSide, ComparedWorkload, Comparing, ComparingQuery};
+use results::environment::difference;
+use view::comparison::{compare_runs, relate_to_first};
 
 use super::Leaderboard;
 use super::extract::{ReadQuery, RunId, bad_query};
@@ -30,7 +29,7 @@ pub(crate) async fn show(
                 let run = leaderboard.storage.visible_run(&id).await?;
                 stored.push(run.ok_or_else(|| ApiError::unknown_run().at("runs"))?);
             }
-            Ok(Json(compare_runs(&stored)))
+            Ok(Json(compare_runs(&stored, |record| DeviceIdentity::of(record).label)))
         }
         (None, Some(devices)) => {
             let mut sides = Vec::new();
@@ -59,28 +58,6 @@ fn several(field: &str, text: &str) -> Result<Vec<String>> {
 }
 
 type DeviceSide = (DeviceDescription, Vec<DeviceFigure>);
-
-fn compare_runs(runs: &[StoredRun]) -> Comparing {
-    let records: Vec<&RunRecord> = runs.iter().map(|run| &run.record).collect();
-    let name = |run: &StoredRun| DeviceIdentity::of(&run.record).label;
-    let mut names: Vec<&str> = Vec::new();
-    for workload in records.iter().flat_map(|record| &record.workloads) {
-        if !names.contains(&workload.workload.as_str()) {
-            names.push(&workload.workload);
-        }
-    }
-    let compared = names.into_iter().filter_map(|name| {
-        let is_compared = |of: &&WorkloadRecord| of.workload == name && of.outcome == Outcome::Completed;
-        let figures = records.iter().map(|record| record.workloads.iter().find(is_compared).map(figure_of_run));
-        let (workload, figures) = (name.to_owned(), relate_to_first(figures.collect())?);
-        Some(ComparedWorkload { workload, suite: None, backend: None, client_kind: None, figures })
-    });
-    Comparing {
-        workloads: compared.collect(),
-        sides: runs.iter().map(|run| ComparedSide { id: run.run_id.clone(), name: name(run) }).collect(),
-        differences: differences(FACTS, &records.iter().map(|record| vec![*record]).collect::<Vec<_>>()),
-    }
-}
 
 fn compare_devices(sides: &[DeviceSide]) -> Comparing {
     let mut lines: Vec<&DeviceFigure> = Vec::new();
@@ -119,20 +96,6 @@ fn is_same_kind(a: &DeviceFigure, b: &DeviceFigure) -> bool {
     a.class == b.class && a.category == b.category
 }
 
-fn figure_of_run(workload: &WorkloadRecord) -> ComparedFigure {
-    let summary = &workload.summary;
-    ComparedFigure {
-        batch_size: Some(workload.settings.batch_size),
-        precision: workload.settings.precision,
-        samples_per_second: summary.samples_per_second,
-        samples_per_second_low: summary.samples_per_second_low,
-        samples_per_second_high: summary.samples_per_second_high,
-        accuracy: summary.accuracy,
-        seconds_to_target: summary.seconds_to_target,
-        ..ComparedFigure::default()
-    }
-}
-
 fn figure_of_device(line: &DeviceFigure) -> ComparedFigure {
     ComparedFigure {
         precision: line.category.precision,
@@ -140,57 +103,5 @@ fn figure_of_device(line: &DeviceFigure) -> ComparedFigure {
         samples_per_second_low: Some(line.figure.lower_quartile),
         samples_per_second_high: Some(line.figure.upper_quartile),
         ..ComparedFigure::default()
-    }
-}
-
-/// Returns one workload's metrics with ratios to the first side, or `None` if fewer than two sides have one.
-fn relate_to_first(mut figures: Vec<Option<ComparedFigure>>) -> Option<Vec<Option<ComparedFigure>>> {
-    if figures.iter().flatten().count() < 2 {
-        return None;
-    }
-    if let Some((Some(first), others)) = figures.split_first_mut() {
-        for other in others.iter_mut().flatten().filter(|other| other.batch_size == first.batch_size) {
-            let ratio = estimate(other).zip(estimate(first)).and_then(|(rate, its)| rate.over(its));
-            other.to_first = ratio.map(|ratio| ratio.value);
-            other.verdict = ratio.and_then(|ratio| ratio.interval).map(Interval::verdict);
-        }
-    }
-    Some(figures)
-}
-
-fn estimate(figure: &ComparedFigure) -> Option<Estimate> {
-    Estimate::new(figure.samples_per_second, figure.samples_per_second_low, figure.samples_per_second_high)
-}
-
-#[cfg(test)]
-mod tests {
-    use results::api::SideVerdict;
-
-    use super::*;
-
-    fn figure(rate: Option<f64>, interval: Option<(f64, f64)>) -> Option<ComparedFigure> {
-        Some(ComparedFigure {
-            batch_size: Some(128),
-            samples_per_second: rate,
-            samples_per_second_low: interval.map(|(low, _)| low),
-            samples_per_second_high: interval.map(|(_, high)| high),
-            ..ComparedFigure::default()
-        })
-    }
-
-    fn second(figures: Vec<Option<ComparedFigure>>) -> (Option<f64>, Option<SideVerdict>) {
-        let second = relate_to_first(figures).unwrap().swap_remove(1).unwrap();
-        (second.to_first, second.verdict)
-    }
-
-    #[test]
-    fn ratio_needs_metrics_and_verdict_needs_intervals() {
-        let (some, none) = (figure(Some(100.0), Some((90.0, 110.0))), figure(None, None));
-        assert_eq!(second(vec![some.clone(), none.clone()]), (None, None));
-        assert_eq!(second(vec![none, some.clone()]), (None, None));
-        assert_eq!(second(vec![some.clone(), figure(Some(50.0), None)]), (Some(0.5), None));
-        assert_eq!(relate_to_first(vec![some.clone(), None]), None, "nothing to compare");
-        let without_first = relate_to_first(vec![None, some.clone(), some]).unwrap();
-        assert!(without_first.iter().flatten().all(|figure| figure.to_first.is_none() && figure.verdict.is_none()));
     }
 }

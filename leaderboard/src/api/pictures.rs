@@ -7,12 +7,13 @@ use axum::response::IntoResponse;
 use results::Outcome;
 use results::api::Tier;
 use results::badge::{Badge, BadgeQuery};
+use view::card::{Card, Letters, svg};
 
 use super::Leaderboard;
 use super::extract::{ReadQuery, RunId, bad_query_of};
 use super::standings::rank_score;
 use crate::badge;
-use crate::card::{Card, Cards};
+use crate::card::card_of;
 use crate::error::{ApiError, Result};
 use crate::storage::{Database, StorageError};
 use crate::validation::FieldPath;
@@ -55,26 +56,27 @@ async fn badge_of(leaderboard: &Leaderboard, id: &str, query: &BadgeQuery) -> Re
 }
 
 pub(crate) async fn card_png(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<impl IntoResponse> {
-    let card = card_of(&leaderboard, &id).await?;
+    let card = existing_card(&leaderboard, &id).await?;
     Ok(([(header::CONTENT_TYPE, "image/png")], leaderboard.cards.png(&card).await?))
 }
 
 pub(crate) async fn card_svg(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<impl IntoResponse> {
-    Ok(([(header::CONTENT_TYPE, "image/svg+xml")], Cards::svg(&card_of(&leaderboard, &id).await?)))
+    let card = existing_card(&leaderboard, &id).await?;
+    Ok(([(header::CONTENT_TYPE, "image/svg+xml")], svg(&card, Letters::Any)))
 }
 
 pub(crate) async fn start_card(State(leaderboard): State<Leaderboard>) -> Result<impl IntoResponse> {
     Ok(([(header::CONTENT_TYPE, "image/png")], leaderboard.cards.start_png().await?))
 }
 
-async fn card_of(leaderboard: &Leaderboard, id: &str) -> Result<Card> {
+async fn existing_card(leaderboard: &Leaderboard, id: &str) -> Result<Card> {
     visible_card(&leaderboard.storage, id).await?.ok_or_else(ApiError::unknown_run)
 }
 
 /// Returns the card of a visible run with its rank, or `None` if there is no such run.
 pub(crate) async fn visible_card(storage: &Database, id: &str) -> Result<Option<Card>, StorageError> {
     let Some(run) = storage.visible_run(id).await? else { return Ok(None) };
-    let mut card = Card::of(&run);
+    let mut card = card_of(&run);
     let is_comparable = run.tier != Tier::Flagged && run.record.is_standard();
     if let Some(score) = card.score.filter(|_| is_comparable) {
         card.rank = rank_score(storage, id, score.value).await?;

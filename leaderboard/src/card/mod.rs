@@ -1,12 +1,10 @@
 //! Pictures of results for link previews. Renders the SVG as PNG on blocking threads and caches the pictures.
 
-mod layout;
-mod pen;
+mod content;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use std::error::Error;
 use std::num::NonZero;
@@ -19,16 +17,12 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Options, Tree};
 use tokio::sync::Semaphore;
+use view::card::{Card, Letters, REGULAR, SEMI_BOLD, SIZE, START, svg};
 
 use crate::error::ApiError;
 use crate::secrets::sha256;
-pub(crate) use layout::{SIZE, curve_path};
-pub(crate) use pen::LOGO;
-use pen::{Letters, REGULAR, SEMI_BOLD};
-pub(crate) use words::{Card, CardWorkload};
+pub(crate) use content::card_of;
 
-/// Card of the start page: its headline, and a falling loss curve.
-const START: &str = include_str!("start.svg");
 /// Maximum number of cards that are drawn at once. Each takes one core and 3 MB.
 const MAX_DRAWN_AT_ONCE: usize = 2;
 /// Maximum number of waiting requests, so that cards leave slots to other requests.
@@ -64,12 +58,8 @@ impl Default for Cards {
 }
 
 impl Cards {
-    pub(crate) fn svg(card: &Card) -> String {
-        layout::svg(card, Letters::Any)
-    }
-
     pub(crate) async fn png(&self, card: &Card) -> Result<Bytes, ApiError> {
-        self.render(layout::svg(card, Letters::OfOurFont)).await
+        self.render(svg(card, Letters::OfOurFont)).await
     }
 
     pub(crate) async fn start_png(&self) -> Result<Bytes, ApiError> {

@@ -2,12 +2,13 @@
 
 use results::api::{Note, ScoreRank, StoredRun, Tier};
 use results::{CurvePoint, Outcome, PeakSample, RunRecord, Target, Window, WorkloadRecord, summary};
+use view::card::Card;
 
-use super::Card;
+use super::card_of;
 use crate::devices::testing::{claimed, in_browser, native};
 
 pub(crate) fn ranked(run: &StoredRun) -> Card {
-    Card { rank: Some(ScoreRank { slower: 156, devices: 214 }), ..Card::of(run) }
+    Card { rank: Some(ScoreRank { slower: 156, devices: 214 }), ..card_of(run) }
 }
 
 /// Returns a run of the quick suite on a GPU that its platform names.

@@ -1,19 +1,18 @@
 use std::sync::Arc;
 
 use results::api::{StoredRun, Tier};
+use view::card::{Card, Letters, SIZE, colour};
 
-use super::pen::Letters;
 use super::testing::{flagged, named, of_networks, ranked, run, said_to_be, too_short, without_figures};
-use super::{Card, Cards, SIZE, layout};
-use crate::badge::colour;
+use super::{Cards, card_of};
 
 fn svg(run: &StoredRun) -> String {
-    Cards::svg(&Card::of(run))
+    view::card::svg(&card_of(run), Letters::Any)
 }
 
 /// Returns the drawing that becomes the PNG.
 fn png_svg(run: &StoredRun) -> String {
-    layout::svg(&Card::of(run), Letters::OfOurFont)
+    view::card::svg(&card_of(run), Letters::OfOurFont)
 }
 
 fn numbers(svg: &str, attribute: &str) -> Vec<f32> {
@@ -24,7 +23,7 @@ fn numbers(svg: &str, attribute: &str) -> Vec<f32> {
 
 #[test]
 fn a_card_says_score_rank_device_figures_and_tier() {
-    let picture = Cards::svg(&ranked(&run()));
+    let picture = view::card::svg(&ranked(&run()), Letters::Any);
     let score = results::score_digits(engine::score(&run().record).unwrap().value);
     for part in [
         &format!(">{score}<"),
@@ -150,7 +149,7 @@ async fn every_kind_of_card_becomes_a_picture() {
     let all_ranked = [("ranked", run()), ("ranked-claim", said_to_be("RTX 3090")), ("ranked-long", long)];
     let all_ranked = all_ranked.iter().map(|(name, run)| (name, ranked(run)));
     let mut different = std::collections::HashSet::new();
-    for (name, card) in runs.iter().map(|(name, run)| (name, Card::of(run))).chain(all_ranked) {
+    for (name, card) in runs.iter().map(|(name, run)| (name, card_of(run))).chain(all_ranked) {
         let png = cards.png(&card).await.unwrap();
         assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");
         let size = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
@@ -158,7 +157,7 @@ async fn every_kind_of_card_becomes_a_picture() {
         if let Some(folder) = &folder {
             let file = std::path::Path::new(folder).join(name);
             std::fs::write(file.with_extension("png"), &png).unwrap();
-            std::fs::write(file.with_extension("svg"), Cards::svg(&card)).unwrap();
+            std::fs::write(file.with_extension("svg"), view::card::svg(&card, Letters::Any)).unwrap();
         }
         assert!(different.insert(png), "{name} looks like another one");
     }
@@ -167,7 +166,7 @@ async fn every_kind_of_card_becomes_a_picture() {
 #[tokio::test]
 async fn overload_refuses_new_cards_and_still_serves_cached_ones() {
     let cards = Cards::default();
-    let known = Card::of(&run());
+    let known = card_of(&run());
     let first = cards.png(&known).await.unwrap();
     let _all = cards.0.waiting.acquire_many(32).await.unwrap();
     let other = Card { date: "2027-01-16".to_owned(), ..known.clone() };
@@ -180,5 +179,5 @@ async fn overload_refuses_new_cards_and_still_serves_cached_ones() {
 async fn waiting_for_a_place_has_an_end() {
     let cards = Cards::default();
     let _both = Arc::clone(&cards.0.places).acquire_many_owned(2).await.unwrap();
-    assert_eq!(cards.png(&Card::of(&run())).await.unwrap_err().code(), "busy");
+    assert_eq!(cards.png(&card_of(&run())).await.unwrap_err().code(), "busy");
 }

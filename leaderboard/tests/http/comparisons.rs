@@ -4,7 +4,7 @@ use results::api::{
     AcceptedComparison, Comparing, DeviceHistory, HistoryLine, IDEMPOTENCY_KEY, ModerationLog, SharedComparison,
     SideVerdict, StoredComparison,
 };
-use results::comparison::{Contender, Refused};
+use results::{Contender, Refused};
 
 use crate::support::*;
 

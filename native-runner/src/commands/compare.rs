@@ -6,9 +6,9 @@ use engine::measure::Schedule;
 use engine::{
     BACKENDS, Backend, Edges, EngineError, KNOWN_BACKENDS, Observer, RunRequest, Stopped, SuiteDefinition, Workload,
 };
-use results::comparison::{Comparison, Contender, Refused};
-use results::{FailureCause, Outcome, Provenance, RunRecord, RunSpec, SeedSource, comparison};
+use results::{Contender, FailureCause, Outcome, Provenance, Refused, RunRecord, RunSpec, SeedSource};
 use serde::Serialize;
+use view::comparison::{self, Comparison};
 use view::text::counted;
 
 use crate::arguments::{ALL, BenchmarkArgs, adapter_choice};

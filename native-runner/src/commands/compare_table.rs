@@ -1,7 +1,7 @@
 use std::mem::discriminant;
 
-use results::comparison::{Agreement, Comparison, Figures, Row, Timing};
 use results::{RunRecord, Warning};
+use view::comparison::{Agreement, Comparison, Figures, Row, Timing};
 use view::text::times;
 
 use crate::export::ReportSection;
@@ -139,9 +139,9 @@ fn burn_lines<'a>(contenders: impl Iterator<Item = (String, &'a [String])>) -> V
 #[cfg(test)]
 mod tests {
     use console::strip_ansi_codes;
-    use results::comparison::{Contender, RowOutcome};
-    use results::{Compared, Disagreement, Precision};
+    use results::{Compared, Contender, Disagreement, Precision};
     use serde_json::json;
+    use view::comparison::RowOutcome;
 
     use super::*;
 

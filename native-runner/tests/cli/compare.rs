@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use results::comparison::{Agreement, Comparison, Row, RowOutcome};
 use results::{Departure, Outcome, RunRecord};
 use serde_json::Value;
+use view::comparison::{Agreement, Comparison, Row, RowOutcome};
 
 use crate::support::*;
 

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use results::RunRecord;
-use results::comparison::{Comparison, Row, RowOutcome};
 use serde_json::Value;
+use view::comparison::{Comparison, Row, RowOutcome};
 
 use crate::external::{expect_golden, trace_line};
 use crate::support::*;

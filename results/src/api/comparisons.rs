@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::environment::SideDifference;
 pub use crate::estimate::SideVerdict;
-use crate::{ClientKind, Precision, RunRecord, Suite};
+use crate::{ClientKind, Precision, Refused, RunRecord, Suite};
 
 /// Query of a comparison: two to four of one kind, with commas between them. The first is what the others are compared
 /// with.
@@ -91,7 +91,7 @@ pub struct SharedComparison {
     pub records: Vec<RunRecord>,
     /// Back ends that could not train.
     #[serde(default)]
-    pub refused: Vec<crate::comparison::Refused>,
+    pub refused: Vec<Refused>,
 }
 
 /// A stored comparison. Its records are only checked for contradictions.

@@ -1,6 +1,5 @@
 //! Summaries of raw samples.
 
-use crate::support::settings;
 use results::summary::{counted_windows, has_learned, summarise, thin_curve};
 use results::{
     CurvePoint, EnergySource, Epoch, Evaluation, PeakSample, Phase, ResourceSample, Resources, Settings, Stretch,
@@ -8,7 +7,13 @@ use results::{
 };
 
 fn workload(windows: Vec<Window>) -> WorkloadRecord {
-    let settings = Settings { test_samples: 100, ..settings() };
+    let settings = Settings {
+        training_samples: 1000,
+        test_samples: 100,
+        chance_accuracy: Some(0.1135),
+        training_flops_per_sample: 1000,
+        ..Settings::default()
+    };
     WorkloadRecord { settings, windows, ..WorkloadRecord::default() }
 }
 

@@ -1,10 +1,9 @@
 //! Differences between groups, compared with chance.
 
 use results::api::SideVerdict;
-use results::comparison::{AccuracyGap, Basis, MAX_AGREEMENT_WIDTH};
-use results::estimate::{Estimate, Interval};
-use results::regression;
+use results::estimate::{Estimate, Interval, ratio};
 
+use crate::comparison::{AccuracyGap, Basis, MAX_AGREEMENT_WIDTH};
 use crate::report::group::{Group, SetupField};
 use crate::text;
 
@@ -28,7 +27,7 @@ pub(crate) struct SpeedRatio {
 impl SpeedRatio {
     /// Divides the throughput of `other` by the throughput of `base`; `None` if either has too few counted windows.
     pub(crate) fn of(base: &Group<'_>, other: &Group<'_>) -> Option<Self> {
-        let Estimate { value, interval } = regression::ratio(&base.counted_rates()?, &other.counted_rates()?)?;
+        let Estimate { value, interval } = ratio(&base.counted_rates()?, &other.counted_rates()?)?;
         let interval = interval?;
         let contrast = match interval.verdict() {
             SideVerdict::Faster => Contrast::Higher,

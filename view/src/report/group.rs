@@ -1,12 +1,12 @@
 //! Groups: runs that differ only in their seed.
 
-use results::comparison::{Figures, accuracies_by_seed};
 use results::estimate::Estimate;
 use results::statistics::median;
 use results::summary::{MINIMUM_WINDOWS, MeasuredWorkload};
 use results::{Departure, InputMode, Length, Outcome, Precision, RunRecord, Settings};
 
 use crate::chart::range_of;
+use crate::comparison::{Figures, accuracies_by_seed};
 use crate::text;
 
 /// Text before Burn's addition to the processor's name; the number of threads is a separate setting.

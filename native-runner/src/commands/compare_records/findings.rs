@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
-use results::comparison::Basis;
 use results::estimate::Estimate;
-use results::regression::{
+use view::comparison::Basis;
+use view::regression::{
     AccuracyVerdict, Change, Line, QUANTITIES, Quantity, RegressionVerdict, Regressions, Rules, Side, device,
 };
 use view::table::{Sheet, SheetCell};

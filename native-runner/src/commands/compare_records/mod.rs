@@ -4,8 +4,8 @@ mod findings;
 mod selection;
 
 use results::RunRecord;
-use results::regression::{Rules, compare};
 use serde_json::{Value, json};
+use view::regression::{Rules, compare};
 
 use crate::commands::compare_records::findings::{ComparedSides, reason};
 pub(crate) use crate::commands::compare_records::selection::CompareRecordsArgs;

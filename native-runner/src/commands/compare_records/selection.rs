@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::{mem, slice};
 
 use clap::Args;
-use results::{RunRecord, regression};
+use results::RunRecord;
+use view::regression;
 
 use crate::arguments::number;
 use crate::export::Format;

@@ -1,11 +1,11 @@
 use std::path::Path;
 
 use engine::SUITES;
-use results::comparison::Figures;
 use results::kernels::KernelSummary;
-use results::{Length, RunRecord, WorkloadRecord, comparison};
+use results::{Length, RunRecord, WorkloadRecord};
 use serde::Serialize;
 use serde_json::json;
+use view::comparison::{self, Figures};
 
 use crate::commands::compare_table::{accuracy, device_memory, digits, host_memory};
 use crate::commands::study::arguments::{StudyArgs, answer, obstacles, select_cells, show_obstacles};

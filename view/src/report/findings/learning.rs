@@ -1,8 +1,8 @@
 //! Findings about learning: batch sizes, learning rates, lengths of training, and agreement of backends.
 
-use results::comparison::{Agreement, compare};
 use results::{Outcome, RunRecord};
 
+use crate::comparison::{Agreement, compare};
 use crate::report::difference::{AccuracyDifference, Contrast, SpeedRatio};
 use crate::report::findings::{Finding, FindingRule, Kind, along, each_workload, metrics, subject};
 use crate::report::group::{Group, SetupField, equal_but, labels};

@@ -188,10 +188,10 @@ fn published_table(workload: &str, which: &str, rows: &[&Published]) -> Table {
 #[cfg(test)]
 mod tests {
     use results::Outcome;
-    use results::comparison::compare;
 
     use super::*;
     use crate::chart::Chart;
+    use crate::comparison::compare;
     use crate::report::testing::{MadeRun, with_groups};
     use crate::table::SheetCell;
 

@@ -8,14 +8,14 @@ use skrifa::{FontRef, MetadataProvider};
 const FAMILIES: &str = "Inter,system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif";
 
 /// Shapes of the logo (`app/icon.svg`), in a square of 32 pixels.
-pub(crate) const LOGO: &str = "<rect width=\"32\" height=\"32\" rx=\"8\" fill=\"#2742d6\"/>\
+pub const LOGO: &str = "<rect width=\"32\" height=\"32\" rx=\"8\" fill=\"#2742d6\"/>\
     <path d=\"M7 7.5C9.5 20.5 14 23 25 24\" fill=\"none\" stroke=\"#fff\" stroke-width=\"3\" stroke-linecap=\"round\"/>\
     <circle cx=\"25\" cy=\"24\" r=\"2.8\" fill=\"#ffb454\"/>";
 
 /// The program that draws the letters of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Letters {
-    /// This server with its own font, with boxes for missing letters.
+pub enum Letters {
+    /// The server with our font, with boxes for missing letters.
     OfOurFont,
     /// The reader's program with its own fonts.
     Any,
@@ -142,11 +142,11 @@ fn n(value: f32) -> String {
 }
 
 pub(super) fn path(points: &[(f32, f32)]) -> String {
-    view::chart::path(points.iter().map(|&(x, y)| (x.into(), y.into())))
+    crate::chart::path(points.iter().map(|&(x, y)| (x.into(), y.into())))
 }
 
-pub(super) const REGULAR: &[u8] = include_bytes!("font/Inter-Regular.ttf");
-pub(super) const SEMI_BOLD: &[u8] = include_bytes!("font/Inter-SemiBold.ttf");
+pub const REGULAR: &[u8] = include_bytes!("font/Inter-Regular.ttf");
+pub const SEMI_BOLD: &[u8] = include_bytes!("font/Inter-SemiBold.ttf");
 
 /// Replacement for a letter that the font lacks.
 pub(super) const BOX: char = '□';

@@ -2,12 +2,10 @@
 
 use std::fmt;
 
+use results::statistics::{mean, student_bound, variance};
+use results::summary::MeasuredWorkload;
+use results::{Contender, WorkloadRecord};
 use serde::{Deserialize, Serialize};
-
-use super::Contender;
-use crate::WorkloadRecord;
-use crate::statistics::{mean, student_bound, variance};
-use crate::summary::MeasuredWorkload;
 
 /// Slack for rounding errors in accuracies, as a share of one test sample.
 const ROUNDING_SLACK: f64 = 1e-3;
@@ -340,8 +338,8 @@ mod tests {
         assert!((spread.max_difference(0.05, [2, 1]) / expected - 1.0).abs() < 1e-3);
     }
 
-    use crate::Precision;
     use crate::normal::Normal;
+    use results::Precision;
 
     /// Returns the share of experiments in which backends disagree when the last one is shifted. Accuracies are the sum
     /// of independent noise and a part of each seed, with standard deviation `of_seed`.

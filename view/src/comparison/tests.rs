@@ -1,8 +1,7 @@
-//! Comparison of backends: metrics, ratios and agreement in accuracy.
+use results::{Compared, Precision};
 
-use crate::support::{WORKLOAD, run};
-use results::comparison::{Agreement, Basis, Comparison, Contender, Obstacle, Refused, RowOutcome, compare, lead};
-use results::{Compared, Correctness, Disagreement, Outcome, Precision, RunRecord};
+use super::testing::{WORKLOAD, run};
+use super::*;
 
 /// Creates runs of backends `a`, `b`, … with these final accuracies, one per seed.
 fn with_accuracies(accuracies: &[&[f64]]) -> Vec<RunRecord> {
@@ -14,7 +13,7 @@ fn agreement(accuracies: &[&[f64]]) -> Agreement {
     compare(WORKLOAD, &with_accuracies(accuracies), &[]).agreement
 }
 
-fn figures(comparison: &Comparison, row: usize) -> &results::comparison::Figures {
+fn figures(comparison: &Comparison, row: usize) -> &Figures {
     comparison.rows[row].figures.as_ref().expect("the row has metrics")
 }
 
@@ -40,8 +39,7 @@ fn times_have_ratios_to_the_fastest() {
     let names: Vec<&str> = comparison.rows.iter().map(|row| row.contender.backend.as_str()).collect();
     assert_eq!(names, ["slow", "fast"]);
     let (slow, fast) = (figures(&comparison, 0), figures(&comparison, 1));
-    let timing =
-        |timing: Option<results::comparison::Timing>| timing.map(|t| (t.seconds, t.to_fastest.unwrap())).unwrap();
+    let timing = |timing: Option<Timing>| timing.map(|t| (t.seconds, t.to_fastest.unwrap())).unwrap();
     assert_eq!((timing(slow.epoch), timing(fast.epoch)), ((6.0, 3.0), (2.0, 1.0)));
     // Two epochs; the third window is trained only for measurement.
     assert_eq!((timing(slow.training), timing(fast.training)), ((12.0, 3.0), (4.0, 1.0)));

@@ -1,11 +1,10 @@
 //! Differences between two sides that make a comparison doubtful.
 
+use results::environment::sort_distinct;
+use results::software::program_of;
+use results::summary::MeasuredWorkload;
+use results::{DeviceKind, IN_COMPATIBILITY_MODE, InputMode, RunRecord, Suite};
 use serde::Serialize;
-
-use crate::environment::sort_distinct;
-use crate::software::program_of;
-use crate::summary::MeasuredWorkload;
-use crate::{DeviceKind, IN_COMPATIBILITY_MODE, InputMode, RunRecord, Suite};
 
 /// Difference between the sides, or between the runs of one side.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize)]

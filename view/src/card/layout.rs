@@ -1,14 +1,14 @@
 //! Layout of a card.
 
 use maud::{PreEscaped, html};
+use results::api::Tier;
 use results::score_digits;
 
 use super::pen::{Area, BOX, LOGO, Letters, Pen, Style, Weight, path};
 use super::words::{Card, CardFigures, CardWorkload, ShownDevice};
-use crate::badge::colour;
 
 /// The usual size of link previews.
-pub(crate) const SIZE: (u32, u32) = (1200, 630);
+pub const SIZE: (u32, u32) = (1200, 630);
 
 const GROUND: &str = "#f6f5f1";
 const SHEET: &str = "#ffffff";
@@ -28,7 +28,7 @@ const FOOT: f32 = 600.0;
 const PANELS_END: f32 = 566.0;
 
 /// Returns the card as SVG. Letters that the font lacks are drawn as boxes, and the foot says so.
-pub(super) fn svg(card: &Card, letters: Letters) -> String {
+pub fn svg(card: &Card, letters: Letters) -> String {
     let mut pen = Pen::new(letters);
     pen.area(Area { x: 0.0, y: 0.0, width: 1200.0, height: 630.0 }, 0.0, GROUND, None);
     pen.put(html! { g transform=(format!("translate({MARGIN} 40) scale(1.375)")) { (PreEscaped(LOGO)) } });
@@ -39,6 +39,16 @@ pub(super) fn svg(card: &Card, letters: Letters) -> String {
     draw_panels(&mut pen, panels, &card.workloads);
     foot(&mut pen, card);
     pen.finish(SIZE, &format!("{}: {}", card.title(), card.description()))
+}
+
+/// Returns the colour of a tier. White text is readable on each of them.
+pub fn colour(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Proven => "#2a7a2a",
+        Tier::Checked => "#1f6feb",
+        Tier::Unverified => "#6a6a6a",
+        Tier::Flagged | Tier::Hidden => "#b34700",
+    }
 }
 
 fn tier(pen: &mut Pen, card: &Card) {
@@ -120,7 +130,7 @@ const PADDING: f32 = 28.0;
 /// Height of the metrics at the foot of a panel.
 const FACTS: f32 = 82.0;
 
-pub(super) fn draw_panels(pen: &mut Pen, area: Area, workloads: &[CardWorkload]) {
+fn draw_panels(pen: &mut Pen, area: Area, workloads: &[CardWorkload]) {
     if workloads.is_empty() {
         pen.area(area, RADIUS, SHEET, Some(EDGE));
         pen.text(area.x + PADDING, area.y + 60.0, Style::new(26.0, SOFT), "This run has no networks.");
@@ -214,7 +224,7 @@ fn place_curve(area: Area, curve: &[(f64, f64)]) -> Vec<(f32, f32)> {
 
 /// Returns the path of a loss over time in a rectangle of this size, as in an SVG; empty if the curve is too short to be
 /// drawn.
-pub(crate) fn curve_path(curve: &[(f64, f64)], (width, height): (f32, f32)) -> String {
+pub fn curve_path(curve: &[(f64, f64)], (width, height): (f32, f32)) -> String {
     path(&place_curve(Area { x: 0.0, y: 0.0, width, height }, curve))
 }
 

@@ -3,51 +3,21 @@
 //! [`compare`] computes everything from records alone.
 
 mod agreement;
+mod sides;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 
-use std::fmt;
-
-use schemars::JsonSchema;
+use results::environment::distinct;
+use results::estimate::{Estimate, mean_of_independent, ratio};
+use results::statistics::{mean, median, variance};
+use results::summary::MeasuredWorkload;
+use results::{Adapter, Contender, Correctness, Disagreement, Outcome, Refused, RunRecord, WorkloadRecord};
 use serde::{Deserialize, Serialize};
 
 pub use agreement::{AccuracyGap, Agreement, Basis, Evidence, MAX_AGREEMENT_WIDTH, Obstacle, Pair, accuracies_by_seed};
-
-use crate::environment::distinct;
-use crate::estimate::{Estimate, mean_of_independent, ratio};
-use crate::statistics::{mean, median, variance};
-use crate::summary::MeasuredWorkload;
-use crate::{Adapter, Correctness, Disagreement, Outcome, Precision, RunRecord, WorkloadRecord};
-
-/// A back end with the precision of its arithmetic.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Contender {
-    pub backend: String,
-    pub precision: Precision,
-}
-
-impl Contender {
-    fn of(run: &MeasuredWorkload<'_>) -> Self {
-        Self { backend: run.record.device.backend.clone(), precision: run.workload.settings.precision }
-    }
-}
-
-impl fmt::Display for Contender {
-    /// Writes the name, followed by the precision unless it is f32.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.precision {
-            Precision::F32 => write!(f, "{}", self.backend),
-            precision => write!(f, "{} {}", self.backend, precision.name()),
-        }
-    }
-}
-
-/// A back end that could not train a workload to the end, with the reason.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Refused {
-    pub contender: Contender,
-    pub reason: String,
-}
+pub use sides::{compare_runs, relate_to_first};
 
 /// Comparison of the backends that trained one workload, or failed to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -185,7 +155,8 @@ pub struct Figures {
 /// same device and settings; otherwise, their metrics are not comparable.
 pub fn compare(workload: &str, records: &[RunRecord], refused: &[Refused]) -> Comparison {
     let runs = runs_of(workload, records);
-    let all = runs.iter().map(Contender::of).chain(refused.iter().map(|refused| refused.contender.clone()));
+    let all =
+        runs.iter().map(MeasuredWorkload::contender).chain(refused.iter().map(|refused| refused.contender.clone()));
     let mut rows: Vec<Row> = distinct(all).into_iter().map(|of| build_row(of, &runs, refused)).collect();
     set_time_ratios(&mut rows);
     set_rate_ratios(&mut rows, &runs);
@@ -199,11 +170,11 @@ fn runs_of<'a>(workload: &str, records: &'a [RunRecord]) -> Vec<MeasuredWorkload
 }
 
 fn completed<'a, 'b>(contender: &Contender, runs: &'b [MeasuredWorkload<'a>]) -> Vec<&'b MeasuredWorkload<'a>> {
-    runs.iter().filter(|run| run.is_completed() && Contender::of(run) == *contender).collect()
+    runs.iter().filter(|run| run.is_completed() && run.contender() == *contender).collect()
 }
 
 fn build_row(contender: Contender, runs: &[MeasuredWorkload<'_>], refused: &[Refused]) -> Row {
-    let own = || runs.iter().filter(|run| Contender::of(run) == contender);
+    let own = || runs.iter().filter(|run| run.contender() == contender);
     let refusal = refused.iter().find(|refused| refused.contender == contender);
     let refusal = refusal.map(|refused| RowOutcome::Refused { reason: refused.reason.clone() });
     let outcomes = own().map(|run| RowOutcome::of(run.seed(), run.workload));

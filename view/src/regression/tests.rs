@@ -1,17 +1,11 @@
-//! Comparison of a candidate with its baseline.
-
 use std::ops::Range;
 
-use crate::normal::Normal;
-use crate::support::{WORKLOAD, run};
-use results::comparison::Basis;
-use results::regression::{
-    AccuracyVerdict, Line, MismatchKind, RegressionVerdict, Regressions, Rules, compare, device,
-};
-use results::{
-    Communication, DeviceKind, FailureCause, InputMode, InputPipeline, Outcome, RunRecord, Window, WorkloadRecord,
-};
+use results::{Communication, DeviceKind, FailureCause, InputMode, InputPipeline, Outcome, Window, WorkloadRecord};
 use serde_json::json;
+
+use super::*;
+use crate::comparison::testing::{WORKLOAD, run};
+use crate::normal::Normal;
 
 /// Creates a run of twelve windows of 1,000 samples at about `rate` samples per second; the first is the warm-up.
 fn run_at(rate: f64, seed: u32) -> RunRecord {
@@ -270,4 +264,30 @@ fn noisy_programs_fail_only_if_slower_than_the_tolerance() {
         };
         assert_eq!((0..10).filter(fails).count(), expected, "{rate} samples/s, {count} runs a side");
     }
+}
+
+#[test]
+fn verdicts_follow_from_interval_and_tolerance() {
+    for (low, high, tolerance, expected) in [
+        (0.80, 0.94, 0.05, RegressionVerdict::Slower),
+        (0.80, 0.95, 0.05, RegressionVerdict::PerhapsSlower),
+        (0.94, 0.99, 0.05, RegressionVerdict::PerhapsSlower),
+        (0.50, 1.80, 0.05, RegressionVerdict::PerhapsSlower),
+        (0.96, 0.99, 0.05, RegressionVerdict::SlightlySlower),
+        (0.96, 1.00, 0.05, RegressionVerdict::Tied),
+        (0.95, 1.20, 0.05, RegressionVerdict::Tied),
+        (1.01, 1.20, 0.05, RegressionVerdict::Faster),
+        (0.80, 0.99, 0.0, RegressionVerdict::Slower),
+        (0.95, 1.05, 0.0, RegressionVerdict::Tied),
+        (0.50, 1.80, 0.0, RegressionVerdict::Undecided),
+        (1.01, 1.20, 0.0, RegressionVerdict::Faster),
+    ] {
+        assert_eq!(RegressionVerdict::of_speed(Interval { low, high }, tolerance), expected, "{low} to {high}");
+    }
+    assert!(!RegressionVerdict::PerhapsSlower.fails(&Rules { fail_if_slower: Some(0.0), fail_if_missing: true }));
+}
+
+#[test]
+fn accuracy_verdicts_are_named_as_in_their_json() {
+    assert!(AccuracyVerdict::ALL.iter().all(|verdict| json!(verdict) == verdict.name()));
 }

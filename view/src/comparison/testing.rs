@@ -1,22 +1,8 @@
-//! Example records.
+//! Records for tests of comparisons.
 
 use results::{Epoch, Evaluation, RunRecord, Settings, Window, WorkloadRecord};
 
 pub(crate) const WORKLOAD: &str = "example";
-
-pub(crate) fn settings() -> Settings {
-    Settings {
-        batch_size: 100,
-        learning_rate: 0.1,
-        training_samples: 1000,
-        test_samples: 10_000,
-        chance_accuracy: Some(0.1135),
-        parameters: 10,
-        training_flops_per_sample: 1000,
-        device_memory_bytes: 1 << 20,
-        ..Settings::default()
-    }
-}
 
 /// Creates a run of two epochs of `epoch_seconds`, evaluated after each. The first accuracy is half of the final one.
 pub(crate) fn run(backend: &str, seed: u32, epoch_seconds: f64, accuracy: f64) -> RunRecord {
@@ -27,7 +13,15 @@ pub(crate) fn run(backend: &str, seed: u32, epoch_seconds: f64, accuracy: f64) -
     let epoch = |epoch: u32| Epoch { epoch, seconds: epoch_seconds, loss: 0.1, accuracy: 0.9 };
     let mut workload = WorkloadRecord {
         workload: WORKLOAD.to_owned(),
-        settings: Settings { variants: vec![format!("compiler of {backend}")], ..settings() },
+        settings: Settings {
+            batch_size: 100,
+            training_samples: 1000,
+            test_samples: 10_000,
+            parameters: 10,
+            device_memory_bytes: 1 << 20,
+            variants: vec![format!("compiler of {backend}")],
+            ..Settings::default()
+        },
         evaluations: vec![evaluation(1, accuracy / 2.0), evaluation(2, accuracy)],
         epochs: vec![epoch(1), epoch(2)],
         // The last window is trained only for measurement.

@@ -3,19 +3,19 @@
 //! [`compare`] computes everything from records alone.
 
 mod mismatch;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
+use results::environment::{FACTS, FURTHER_FACTS, SideDifference, differences, distinct};
+use results::estimate::{Estimate, Interval, SideVerdict, geometric_mean, ratio};
+use results::summary::MeasuredWorkload;
+use results::{Contender, Precision, RunRecord, Settings, names};
 use serde::Serialize;
 
+use crate::comparison::{AccuracyGap, Basis, RowOutcome, accuracies_by_seed};
 pub use mismatch::{Mismatch, MismatchKind, device};
-
-use crate::comparison::{AccuracyGap, Basis, Contender, RowOutcome, accuracies_by_seed};
-use crate::environment::{FACTS, FURTHER_FACTS, SideDifference, differences, distinct};
-pub use crate::estimate::ratio;
-use crate::estimate::{Estimate, Interval, SideVerdict, geometric_mean};
-use crate::summary::MeasuredWorkload;
-use crate::{Precision, RunRecord, Settings};
 
 /// Rules for failing a candidate, besides workloads that only the baseline could train.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -448,30 +448,4 @@ fn compare_quantities(baseline: &SideRuns<'_>, candidate: &SideRuns<'_>) -> Vec<
         }
     };
     QUANTITIES.iter().map(change).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn verdicts_follow_from_interval_and_tolerance() {
-        for (low, high, tolerance, expected) in [
-            (0.80, 0.94, 0.05, RegressionVerdict::Slower),
-            (0.80, 0.95, 0.05, RegressionVerdict::PerhapsSlower),
-            (0.94, 0.99, 0.05, RegressionVerdict::PerhapsSlower),
-            (0.50, 1.80, 0.05, RegressionVerdict::PerhapsSlower),
-            (0.96, 0.99, 0.05, RegressionVerdict::SlightlySlower),
-            (0.96, 1.00, 0.05, RegressionVerdict::Tied),
-            (0.95, 1.20, 0.05, RegressionVerdict::Tied),
-            (1.01, 1.20, 0.05, RegressionVerdict::Faster),
-            (0.80, 0.99, 0.0, RegressionVerdict::Slower),
-            (0.95, 1.05, 0.0, RegressionVerdict::Tied),
-            (0.50, 1.80, 0.0, RegressionVerdict::Undecided),
-            (1.01, 1.20, 0.0, RegressionVerdict::Faster),
-        ] {
-            assert_eq!(RegressionVerdict::of_speed(Interval { low, high }, tolerance), expected, "{low} to {high}");
-        }
-        assert!(!RegressionVerdict::PerhapsSlower.fails(&Rules { fail_if_slower: Some(0.0), fail_if_missing: true }));
-    }
 }
