@@ -1,8 +1,8 @@
 //! Availability of what runs need from the server: training worker, worker with Burn, other frameworks, and data sets.
 //!
 //! The plain worker is part of every page. burn.json has the state of the worker with Burn, which the page reads again
-//! while it is being built, except during a run; frameworks.json has that of TensorFlow.js and jax-js (`app/hooks`). A
-//! bundle is downloaded when it is needed. A browser cannot block on shader compilation, so Burn continues without
+//! while it is being built, except during a run; frameworks.json has the same for TensorFlow.js and jax-js (`app/hooks`).
+//! A bundle is downloaded when it is needed. A browser cannot block on shader compilation, so Burn continues without
 //! kernels that the browser rejects: they are logged to the console, and the comparison with the reference fails.
 
 use engine::SuiteDefinition;

@@ -176,7 +176,7 @@ pub(crate) async fn lock_runs() -> Option<CallOnDrop> {
     None
 }
 
-/// Requests a Web Lock (<https://w3c.github.io/web-locks/>), which is held until a promise is resolved.
+/// Requests a Web Lock (<https://w3c.github.io/web-locks/>). It ends when a promise is resolved.
 async fn try_lock_runs() -> Option<CallOnDrop> {
     let locks = property(&window().navigator(), "locks");
     let Ok(request) = property(&locks, "request").dyn_into::<Function>() else {
@@ -186,7 +186,7 @@ async fn try_lock_runs() -> Option<CallOnDrop> {
     let until = Promise::new(&mut |keep, _| release = keep.into());
     let options = Object::new();
     drop(Reflect::set(&options, &"ifAvailable".into(), &true.into()));
-    // Called with the browser's decision. The lock is held until the promise that the callback returns is resolved.
+    // Called with the browser's decision. The lock ends when the returned promise is resolved.
     let mut said = None;
     let decided = Promise::new(&mut |keep, _| said = Some(keep));
     let say = said?;

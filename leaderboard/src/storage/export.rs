@@ -27,7 +27,7 @@ impl Database {
         Ok(self.uploaded_run(run_id).await?.map(StoredRun::into_listed))
     }
 
-    /// Returns those of these runs that are not hidden, in this order, and the number of unreadable ones.
+    /// Returns the visible runs among these, in this order, and the number of unreadable ones.
     pub(crate) async fn visible_runs_named(&self, ids: &[&str]) -> Result<(Vec<StoredRun>, u64)> {
         let mut found = self.uploaded_runs(ids).await?;
         let (mut runs, mut left_out) = (Vec::with_capacity(ids.len()), 0);

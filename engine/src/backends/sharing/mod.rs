@@ -104,7 +104,7 @@ impl<T: Trainer, W> Replicas<T, W> {
         Ok(TestReport { seconds: Some(self.clock.now_seconds() - started), ..report })
     }
 
-    /// Returns the weights that `read` reads, after checking that those of all devices are bitwise equal.
+    /// Returns the weights that `read` reads, after checking that all devices have the same bits.
     pub(crate) async fn agreed(
         &mut self,
         read: impl AsyncFn(&mut T) -> Result<Vec<Vec<f32>>>,

@@ -41,9 +41,9 @@ struct Border {
 
 impl BurnTrainer {
     /// Trains a step on a share of the batch `whole`, whose samples are in `batch` if it has any. `exchange` gets their
-    /// numbers, and returns those of all devices: for each batch normalization (2·channels) means and sums of squared
-    /// deviations, then, from the last one on, Σg and Σgx̂, and finally all gradients. A share with samples writes to
-    /// `reached` which tensors have a gradient.
+    /// numbers, and returns the combination of all devices: for each batch normalization (2·channels) means and sums of
+    /// squared deviations, then, from the last one on, Σg and Σgx̂, and finally all gradients. A share with samples writes
+    /// to `reached` which tensors have a gradient.
     pub(crate) async fn train_share(
         &mut self,
         share: Step,

@@ -53,7 +53,7 @@ pub(super) fn layout_entry(
 pub(crate) struct DataSets(RefCell<Vec<(Weak<DataSet>, JobPart, wgpu::Buffer)>>);
 
 impl DataSets {
-    /// Returns the buffer with a part of `data`, created with `make` if necessary. Releases those of other data sets.
+    /// Returns the buffer with a part of `data`, created with `make` if necessary. Releases buffers of other data sets.
     pub(crate) fn get(
         &self,
         data: &Arc<DataSet>,
