@@ -289,8 +289,8 @@ fn short(text: &str) -> String {
 const TOLERANCE: f64 = 0.1;
 /// Maximum time that scheduling on a busy machine may add to each answer.
 const MAX_SECONDS_PER_ANSWER: f64 = 0.005;
-/// Maximum time of a single pause that a program's clock excludes.
-const MAX_PAUSE_SECONDS: f64 = 0.2;
+/// Maximum time of a single pause that a program's clock excludes, such as while the system writes to a slow disk.
+const MAX_PAUSE_SECONDS: f64 = 0.5;
 
 /// Sums over the answers to `train`, or to `evaluate`, of one network.
 #[derive(Default)]
