@@ -84,6 +84,7 @@ async fn cache_page(page: &Chromium, path: &str) {
 }
 
 #[test]
+#[ignore = "all browser tests take ten minutes"]
 fn once_loaded_current_pages_open_and_train_without_a_server() {
     drive_with_server(Setup::USUAL, async |page, server| {
         cache_page(page, RUN).await;

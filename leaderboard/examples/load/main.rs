@@ -62,7 +62,7 @@ struct LoadArguments {
     clients: u32,
     /// Number of runs to upload
     #[arg(long, default_value_t = 5000, value_name = "N")]
-    hand_ins: u32,
+    uploads: u32,
     /// Database to measure alone: an SQLite file, or an empty database on a PostgreSQL server. The board is stored in
     /// it and reused, because creating one takes ten minutes
     #[arg(long, value_name = "FILE|ADDRESS", conflicts_with = "on")]
@@ -123,7 +123,7 @@ fn measure(database: TestDatabase, arguments: &LoadArguments) -> LoadReport {
     server::unlimited(&mut settings.protection);
     let server = TestServer::on(database, settings);
     measure_reading(&server, &runs, arguments, &mut report);
-    measure_hand_ins(&server, arguments.hand_ins, &mut report);
+    measure_uploads(&server, arguments.uploads, &mut report);
     report
 }
 
@@ -198,7 +198,7 @@ fn client_of(server: &TestServer) -> TestClient {
     TestClient::with_idle_connections(server.address, CLIENTS as usize)
 }
 
-fn measure_hand_ins(server: &TestServer, number: u32, report: &mut LoadReport) {
+fn measure_uploads(server: &TestServer, number: u32, report: &mut LoadReport) {
     let client = client_of(server);
     let begin = Instant::now();
     let (_, started) = together(CLIENTS, number, |_| client.begin());
@@ -221,9 +221,9 @@ fn measure_hand_ins(server: &TestServer, number: u32, report: &mut LoadReport) {
         client.send("PUT", &format!("/api/v1/runs/{run_id}"), &headers, body).with_status(201).parse()
     });
     let seconds = begin.elapsed().as_secs_f64();
-    report.add("runs handed in and accepted", f64::from(number) / seconds, "a second", Some(500.0));
-    report.add("announced and handed in together", f64::from(number) / (announcing + seconds), "a second", None);
-    report.add_durations("one of them, with fifteen others waiting", durations, 1000.0);
+    report.add("uploads accepted", f64::from(number) / seconds, "a second", Some(500.0));
+    report.add("runs announced and uploaded", f64::from(number) / (announcing + seconds), "a second", None);
+    report.add_durations("an upload of 16 at once", durations, 1000.0);
     delete_runs(&client, &accepted, report);
 }
 
@@ -246,30 +246,30 @@ const FORTNIGHT: &str = "&since=2026-03-01&until=2026-03-14";
 
 /// Filters to measure alone, common and rare.
 const FILTERS: [(&str, &str); 14] = [
-    ("a back end", "&backend=burn-wgpu"),
-    ("a back end that few have", "&backend=burn-cuda"),
+    ("a backend", "&backend=burn-wgpu"),
+    ("a rare backend", "&backend=burn-cuda"),
     ("f16", "&precision=f16"),
     ("a suite", "&suite=complete"),
     ("a vendor", "&vendor=NVIDIA"),
     ("a vendor of few devices", "&vendor=Imagination"),
     ("a browser", "&browser=Firefox"),
-    ("a browser that few have", "&browser=Opera"),
+    ("a rare browser", "&browser=Opera"),
     ("a system", "&system=macOS"),
     ("browsers", "&client=browser"),
     ("a tier", "&tier=checked"),
-    ("a tier that few have", "&tier=flagged"),
+    ("a rare tier", "&tier=flagged"),
     ("ranked", "&ranked=true"),
     ("a fortnight", FORTNIGHT),
 ];
 
 const PAIRS: [(&str, &str); 10] = [
-    ("a back end and a vendor", "&backend=burn-wgpu&vendor=AMD"),
+    ("a backend and a vendor", "&backend=burn-wgpu&vendor=AMD"),
     ("a browser and a system", "&browser=Safari&system=macOS"),
     ("a tier and f16", "&tier=flagged&precision=f16"),
     ("a suite and a vendor", "&suite=complete&vendor=Intel"),
     ("a browser and a fortnight", "&browser=Firefox&since=2026-03-01&until=2026-03-14"),
     ("programs and a tier", "&client=native&tier=unverified"),
-    ("a rare browser and a rare back end", "&browser=Opera&backend=burn-cuda"),
+    ("a rare browser and a rare backend", "&browser=Opera&backend=burn-cuda"),
     ("a rare browser and a fortnight", "&browser=Opera&since=2026-03-01&until=2026-03-14"),
     ("a system, most accurate", "&system=macOS&sort=accuracy"),
     ("a vendor, soonest accurate", "&vendor=AMD&sort=time_to_accuracy"),
@@ -295,13 +295,13 @@ const REQUESTS: &[(&str, f64, &str)] = &[
     ("fastest of a network", LIST, "/api/v1/runs?workload={workload}"),
     ("fastest of a network, 500", LIST, "/api/v1/runs?workload={workload}&limit=500"),
     ("fastest of a network, far down", LIST, "/api/v1/runs?workload={workload}&offset=10000"),
-    ("fastest of a back end", LIST, "/api/v1/runs?workload={workload}&backend=burn-wgpu"),
+    ("fastest of a backend", LIST, "/api/v1/runs?workload={workload}&backend=burn-wgpu"),
     ("fastest in f16", LIST, "/api/v1/runs?workload={workload}&precision=f16"),
-    ("fastest of a back end in f16", LIST, "/api/v1/runs?workload={workload}&backend=burn-wgpu&precision=f16"),
-    ("fastest of a back end without results", LIST, "/api/v1/runs?workload={workload}&backend=burn-cuda"),
+    ("fastest of a backend in f16", LIST, "/api/v1/runs?workload={workload}&backend=burn-wgpu&precision=f16"),
+    ("fastest of a backend without results", LIST, "/api/v1/runs?workload={workload}&backend=burn-cuda"),
     ("ranking of a network", LIST, "/api/v1/runs?workload={workload}&ranked=true"),
-    ("ranking of a back end in f16", LIST, "/api/v1/runs?workload={workload}&ranked=true&backend=wgsl&precision=f16"),
-    ("newest of the device that most people have", LIST, "/api/v1/runs?device={common device}"),
+    ("ranking of a backend in f16", LIST, "/api/v1/runs?workload={workload}&ranked=true&backend=wgsl&precision=f16"),
+    ("newest of the most common device", LIST, "/api/v1/runs?device={common device}"),
     ("fastest of it", LIST, "/api/v1/runs?workload={workload}&device={common device}"),
     ("most accurate of it", LIST, "/api/v1/runs?workload={workload}&device={common device}&sort=accuracy"),
     ("fastest of it, a rare browser", LIST, "/api/v1/runs?workload={workload}&device={common device}&browser=Opera"),
@@ -310,23 +310,23 @@ const REQUESTS: &[(&str, f64, &str)] = &[
     // the scan limit.
     ("the worst: f16 in a fortnight, fastest", LIST, "/api/v1/runs?workload={first}&precision=f16{fortnight}"),
     ("the worst, most accurate", LIST, "/api/v1/runs?workload={first}&precision=f16&sort=accuracy{fortnight}"),
-    ("the worst with 10,000 left out", LIST, "/api/v1/runs?workload={first}&precision=f16{fortnight}&offset=10000"),
+    ("the worst, from place 10,000", LIST, "/api/v1/runs?workload={first}&precision=f16{fortnight}&offset=10000"),
     ("a page far down by cursor", LIST, "/api/v1/runs?workload={first}&limit=100&cursor={cursor}"),
     ("two runs compared", PAGE, "/api/v1/compare?runs={quick run},{complete run}"),
     ("two devices compared", PAGE, "/api/v1/compare?devices={common device},{second device}"),
-    ("history of the device that most people have", PAGE, "/api/v1/devices/{common device}/history"),
+    ("history of the most common device", PAGE, "/api/v1/devices/{common device}/history"),
     ("history of a device", PAGE, "/api/v1/devices/{device}/history"),
     ("places, quick suite (the start page)", LIST, "/api/v1/standings?suite=quick"),
     ("places, complete suite", LIST, "/api/v1/standings?suite=complete"),
     ("places, quick suite, browsers", LIST, "/api/v1/standings?suite=quick&client=browser"),
-    ("places, quick suite, f16 of a back end", LIST, "/api/v1/standings?suite=quick&precision=f16&backend=burn-wgpu"),
+    ("places, quick suite, f16 of a backend", LIST, "/api/v1/standings?suite=quick&precision=f16&backend=burn-wgpu"),
     ("places, quick suite, 500 lines", LIST, "/api/v1/standings?suite=quick&limit=500"),
     ("distribution of a network, quick suite", LIST, "/api/v1/distribution?suite=quick&workload={quick workload}"),
     ("distribution of a network, complete suite", LIST, "/api/v1/distribution?suite=complete&workload={workload}"),
     ("a run", LIST, "/api/v1/runs/{quick run}"),
     ("where a quick run stands", PAGE, "/api/v1/runs/{quick run}/standing"),
     ("where a complete run stands", PAGE, "/api/v1/runs/{complete run}/standing"),
-    ("the device that most people have", PAGE, "/api/v1/devices/{common device}"),
+    ("the most common device", PAGE, "/api/v1/devices/{common device}"),
     ("a device", PAGE, "/api/v1/devices/{device}"),
 ];
 

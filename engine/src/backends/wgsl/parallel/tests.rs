@@ -59,6 +59,7 @@ fn check_several_devices(names: &[&str], devices: u32, tolerance: f64) {
 }
 
 #[test]
+#[ignore = "trains on up to four devices"]
 fn several_devices_train_as_one_does() {
     check_several_devices(&OF_EVERY_RULE, 2, ORDER_OF_ADDITIONS);
     check_several_devices(&OF_OTHER_KINDS, 2, ORDER_OF_ADDITIONS);
@@ -73,6 +74,7 @@ fn several_devices_train_as_one_does() {
 /// With dropout, momentum, batch normalisation's exchanges between the parts, tensors that stages share, a limit of all
 /// gradients together, and averages of weights.
 #[test]
+#[ignore = "trains on up to three devices"]
 fn exchanges_during_and_after_the_backward_pass_give_equal_bits() {
     let names = ["keras-mnist-mlp", "tensorflow-mnist", "resnet20-cifar10", "memn2n-babi", "tensorflow-cifar10"];
     for devices in [2, 3] {
@@ -95,6 +97,7 @@ fn exchanges_during_and_after_the_backward_pass_give_equal_bits() {
 /// Every workload at its full rate, compared with the plain loops by the check before timed steps: limits of gradients,
 /// tensors that stages share, frozen ones, averages of weights and linear starts among them.
 #[test]
+#[ignore = "trains every network on two devices"]
 fn two_devices_train_every_workload_as_the_reference_does() {
     let Some(two) = logical_devices(2, Some(true)) else { return };
     for workload in crate::testing::workloads() {

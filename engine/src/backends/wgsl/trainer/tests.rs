@@ -73,6 +73,7 @@ fn check_predicted_bytes(device: &Rc<GpuDevice>, name: &str, job: &TrainingJob, 
 }
 
 #[test]
+#[ignore = "builds every network at full width"]
 fn allocated_bytes_are_those_predicted() {
     with_device(|device| {
         for name in crate::WORKLOADS.iter().map(|make| make().name) {
