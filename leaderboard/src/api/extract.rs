@@ -65,6 +65,10 @@ impl<const LIMIT: usize> JsonBytes<LIMIT> {
     }
 
     pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T> {
+        // Most bodies have no error, and finding its path takes twice as long.
+        if let Ok(value) = serde_json::from_slice(&self.0) {
+            return Ok(value);
+        }
         let mut json = serde_json::Deserializer::from_slice(&self.0);
         let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
             let field = error.path().to_string();

@@ -12,8 +12,8 @@ impl Database {
         let mut transaction = self.writing().await?;
         for new in runs {
             let rows = RunRows::of(new)?;
-            let Some(device) = rows.insert_run(&mut transaction).await? else { continue };
-            rows.insert_results(&mut transaction, &device).await?;
+            let Some(inserted) = rows.insert_run(&mut transaction).await? else { continue };
+            rows.insert_results(&mut transaction, &inserted.device).await?;
             if let Some(word) = &new.submitter.word {
                 let suite = &new.run.record.suite;
                 count_announced(&mut transaction, suite, word, new.submitter.day).await?;

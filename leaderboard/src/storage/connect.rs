@@ -122,6 +122,8 @@ impl Connector {
         AnyPoolOptions::new()
             .max_connections(connections)
             .acquire_timeout(WRITER_PATIENCE)
+            // The pool tests a connection when it is returned. Only a server can go away after that.
+            .test_before_acquire(self.file.is_none())
             .after_connect(move |connection, _| {
                 Box::pin(async move {
                     connection.execute(said_first).await?;

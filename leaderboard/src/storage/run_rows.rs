@@ -2,14 +2,14 @@
 
 use results::api::{StoredRun, Tier};
 use results::{Outcome, obstacle};
-use serde_json::{Value as Json, json};
+use serde_json::{Value as Json, json, to_string};
 use sqlx::AnyConnection;
 
 use super::Result;
 use super::kinds::ResultKind;
 use super::started::Submitter;
 use super::trust::{outdate, place};
-use super::values::{insert, scalar};
+use super::values::{insert, insert_all, scalar, tuple};
 use crate::devices::{DeviceIdentity, class_of};
 use crate::proof::is_provable;
 
@@ -34,9 +34,21 @@ pub(super) struct RunRows<'a> {
     kinds: Vec<ResultKind>,
 }
 
-/// Groups a run under the target of its merged device. The insertion of the run before waits for a running merge.
+/// Counts what decides the fate of an inserted run. The insertion before waits for a running merge or deletion.
+const FOUND: &str = "SELECT (SELECT COUNT(*) FROM device_aliases WHERE device_key = $1), \
+     (SELECT COUNT(*) FROM deleted_records WHERE fingerprint = $2), \
+     (SELECT COUNT(*) FROM shown_states WHERE run_id = $3) + (SELECT COUNT(*) FROM part_hashes WHERE run_id = $3)";
+
+/// Groups a run under the target of its merged device.
 const MERGE: &str = "UPDATE runs SET device_key = into_key, own_device_key = runs.device_key FROM device_aliases \
      WHERE run_id = $1 AND device_aliases.device_key = runs.device_key RETURNING runs.device_key";
+
+pub(super) struct InsertedRun {
+    pub(super) device: String,
+    /// True if the same record was deleted before.
+    pub(super) is_deleted: bool,
+    pub(super) has_states: bool,
+}
 
 impl<'a> RunRows<'a> {
     pub(super) fn of(new: &'a NewRun) -> Result<Self> {
@@ -45,11 +57,11 @@ impl<'a> RunRows<'a> {
         let identity = DeviceIdentity::of(record);
         let vendor = identity.reported.vendor_name();
         let row = json!({
-            "run_id": run.run_id, "tier": run.tier, "notes": run.notes, "fingerprint": new.fingerprint,
+            "run_id": run.run_id, "tier": run.tier, "notes": to_string(&run.notes)?, "fingerprint": new.fingerprint,
             "submitted_unix_seconds": run.submitted_unix_seconds, "standard": record.is_standard(),
-            "software": device.adapter.software, "backend": device.backend, "adapter": device.adapter,
-            "client": record.provenance.client, "claimed_name": device.claimed_name,
-            "record": serde_json::to_string(record)?, "suite": record.suite,
+            "software": device.adapter.software, "backend": device.backend, "adapter": to_string(&device.adapter)?,
+            "client": to_string(&record.provenance.client)?, "claimed_name": device.claimed_name,
+            "record": to_string(record)?, "suite": record.suite,
             "client_kind": record.provenance.client.kind, "device_class": class_of(record).name(),
             "device_key": identity.key, "device_name": identity.label, "device_source": identity.source,
             "inferred": identity.inferred, "vendor": vendor, "submitter": submitter.word,
@@ -65,7 +77,7 @@ impl<'a> RunRows<'a> {
                 "rankable": obstacle(record, of).is_none() && is_provable(&of.workload),
                 "submitted_unix_seconds": run.submitted_unix_seconds, "submitter_day": submitter.day,
                 "voice": submitter.word, "engine_version": record.provenance.engine_version,
-                "driver": record.device.adapter.driver, "summary": summary,
+                "driver": record.device.adapter.driver, "summary": to_string(summary)?,
                 "samples_per_second": summary.samples_per_second, "rate": summary.samples_per_second.unwrap_or(0.0),
                 "descending_rate": descending(summary.samples_per_second),
                 "descending_accuracy": descending(summary.accuracy), "seconds_to_target": summary.seconds_to_target,
@@ -78,24 +90,33 @@ impl<'a> RunRows<'a> {
         Ok(rows)
     }
 
-    /// Inserts the run. Returns its device, or `None` if a run with the same fingerprint is stored.
-    pub(super) async fn insert_run(&self, connection: &mut AnyConnection) -> Result<Option<String>> {
+    /// Inserts the run. Returns `None` if a run with the same fingerprint is stored.
+    pub(super) async fn insert_run(&self, connection: &mut AnyConnection) -> Result<Option<InsertedRun>> {
         let insert = insert("runs", &self.row, "ON CONFLICT (fingerprint) DO NOTHING");
         if insert.execute(&mut *connection).await?.rows_affected() == 0 {
             return Ok(None);
         }
-        let merged: Option<String> = scalar!(MERGE, [&self.run.run_id]).fetch_optional(connection).await?;
-        Ok(merged.or_else(|| self.row["device_key"].as_str().map(str::to_owned)))
+        let [device, fingerprint] = ["device_key", "fingerprint"].map(|column| self.row[column].as_str().unwrap_or(""));
+        let run_id = self.run.run_id.as_str();
+        let found = tuple!(FOUND, [device, fingerprint, run_id]);
+        let (aliases, deleted, states): (i64, i64, i64) = found.fetch_one(&mut *connection).await?;
+        let mut device = device.to_owned();
+        if aliases > 0 {
+            device = scalar!(MERGE, [run_id]).fetch_one(connection).await?;
+        }
+        Ok(Some(InsertedRun { device, is_deleted: deleted > 0, has_states: states > 0 }))
     }
 
     pub(super) async fn insert_results(&self, connection: &mut AnyConnection, device: &str) -> Result<()> {
         for kind in &self.kinds {
             kind.keep(&mut *connection).await?;
         }
-        for row in &self.results {
-            let mut row = row.clone();
-            row["device_key"] = device.into();
-            insert("results", &row, "").execute(&mut *connection).await?;
+        if !self.results.is_empty() {
+            let mut rows = self.results.clone();
+            for row in &mut rows {
+                row["device_key"] = device.into();
+            }
+            insert_all("results", &rows, "").execute(&mut *connection).await?;
         }
         // New rows are listed and not ranked, which fits all other tiers.
         let tier = self.run.tier;

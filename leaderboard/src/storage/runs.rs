@@ -59,14 +59,11 @@ impl Database {
                 return Ok(Some(Acceptance::AlreadyUsed));
             }
         }
-        let Some(device) = rows.insert_run(&mut transaction).await? else { return Ok(None) };
-        // Follows the writing of the row, which waits for concurrent deletions.
-        let count = scalar!("SELECT COUNT(*) FROM deleted_records WHERE fingerprint = $1", [&new.fingerprint]);
-        let deleted: i64 = count.fetch_one(&mut *transaction).await?;
-        if deleted > 0 {
+        let Some(inserted) = rows.insert_run(&mut transaction).await? else { return Ok(None) };
+        if inserted.is_deleted {
             return Ok(Some(Acceptance::Deleted));
         }
-        rows.insert_results(&mut transaction, &device).await?;
+        rows.insert_results(&mut transaction, &inserted.device).await?;
         if let Some(hash) = &new.deletion_secret_hash {
             insert_secret(&mut transaction, run_id, hash).await?;
         }
@@ -75,8 +72,8 @@ impl Database {
         }
         if new.run.being_verified {
             queue(&mut transaction, run_id, new.run.submitted_unix_seconds, false).await?;
-        } else if new.registered {
-            // Its states are not needed.
+        } else if inserted.has_states {
+            // They are not needed.
             verifications::forget_states(&mut transaction, run_id).await?;
         }
         transaction.commit().await?;

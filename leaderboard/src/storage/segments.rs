@@ -53,6 +53,7 @@ impl Database {
 
     async fn seen_of(&self, run_id: &str, workload: Option<&str>) -> Result<BTreeMap<String, SeenWorkload>> {
         let mut all = BTreeMap::new();
+        let mut connection = self.pool.acquire().await?;
         for (table, add) in [
             (
                 LAPS,
@@ -64,10 +65,14 @@ impl Database {
             (STATES, |seen, row| read(row).map(|state| seen.states.push(state))),
         ] {
             let query = AssertSqlSafe(format!("{table} {OF_RUN} ORDER BY 2"));
-            for row in sql!(query, [run_id, workload]).fetch_all(&self.pool).await? {
+            for row in sql!(query, [run_id, workload]).fetch_all(&mut *connection).await? {
                 let workload: String = row.try_get("_workload")?;
                 let new = || SeenWorkload { workload: workload.clone(), ..SeenWorkload::default() };
                 add(all.entry(workload.clone()).or_insert_with(new), &row)?;
+            }
+            // Every row of the other tables belongs to a lap.
+            if all.is_empty() {
+                break;
             }
         }
         Ok(all)

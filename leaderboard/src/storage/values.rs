@@ -1,5 +1,7 @@
 //! Queries and values that the common driver of both databases lacks.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 use sqlx::any::{AnyArguments, AnyRow, AnyTypeInfoKind};
@@ -97,19 +99,41 @@ impl Database {
 
 pub(super) type AnyQuery<'q> = Query<'q, Any, AnyArguments>;
 
-/// Returns a statement that inserts a row with a column for each field of an object. A suite has two columns, as in
-/// [`read`]; other lists and objects become JSON. `null` is left out: the driver tells PostgreSQL that an absent `f64`
-/// is a single-precision number.
+/// Returns a statement that inserts a row with a column for each field of an object, as [`insert_all`] does.
 pub(super) fn insert(table: &str, row: &Json, if_it_exists: &str) -> AnyQuery<'static> {
+    insert_all(table, std::slice::from_ref(row), if_it_exists)
+}
+
+/// Returns a statement that inserts rows with a column for each field of the objects. A suite has two columns, as in
+/// [`read`]; other lists and objects become JSON. `null` is no parameter: the driver tells PostgreSQL that an absent
+/// `f64` is a single-precision number. A column that is `null` in all rows gets its default.
+pub(super) fn insert_all(table: &str, rows: &[Json], if_it_exists: &str) -> AnyQuery<'static> {
+    let rows: Vec<BTreeMap<&str, &Json>> = rows.iter().map(columns_of).collect();
+    let columns: Vec<&str> =
+        rows.iter().flat_map(BTreeMap::keys).copied().collect::<BTreeSet<_>>().into_iter().collect();
+    let (mut values, mut lists) = (Vec::new(), Vec::new());
+    for row in &rows {
+        let mut place = |column| match row.get(column) {
+            None => "NULL".to_owned(),
+            Some(&value) => {
+                values.push(value);
+                format!("${}", values.len())
+            }
+        };
+        let places: Vec<String> = columns.iter().map(&mut place).collect();
+        lists.push(format!("({})", places.join(", ")));
+    }
+    let (columns, lists) = (columns.join(", "), lists.join(", "));
+    let query = sqlx::query(AssertSqlSafe(format!("INSERT INTO {table} ({columns}) VALUES {lists} {if_it_exists}")));
+    values.into_iter().fold(query, bind)
+}
+
+/// Returns the values of a row that are not `null`, by column.
+fn columns_of(row: &Json) -> BTreeMap<&str, &Json> {
     let suite = [("suite_name", &row["suite"]["name"]), ("suite_version", &row["suite"]["version"])];
     let fields = row.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value));
     let fields = fields.filter(|(name, _)| *name != "suite").chain(suite);
-    let fields: Vec<_> = fields.filter(|(_, value)| !value.is_null()).collect();
-    let columns: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
-    let places: Vec<String> = (1..=fields.len()).map(|place| format!("${place}")).collect();
-    let (columns, places) = (columns.join(", "), places.join(", "));
-    let query = sqlx::query(AssertSqlSafe(format!("INSERT INTO {table} ({columns}) VALUES ({places}) {if_it_exists}")));
-    fields.into_iter().fold(query, |query, (_, value)| bind(query, value))
+    fields.filter(|(_, value)| !value.is_null()).collect()
 }
 
 /// Binds a value. An absent one is a text.

@@ -40,10 +40,12 @@ impl TestClient {
     pub(crate) fn with_idle_connections(address: SocketAddr, number: usize) -> Self {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(60)))
+            // A global timeout would start a thread for each request.
+            .timeout_recv_response(Some(Duration::from_secs(60)))
             // Methods such as OPTIONS or DELETE with an unusual body are part of the tests.
             .allow_non_standard_methods(true)
             .max_idle_connections(number)
+            .max_idle_connections_per_host(number)
             .build();
         Self { agent: agent.into(), address, forwarded_for: None }
     }
