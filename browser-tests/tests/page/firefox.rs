@@ -16,7 +16,7 @@ use crate::run::{train_and_learn, upload_what_is_shown};
 fn an_accessible_run_is_trained_uploaded_and_found() {
     drive_firefox(Setup::USUAL, async |page| {
         let mut axe = AxeCheck::new();
-        page.open_to("/?workload=keras-mnist-mlp&batch=128&seconds=6", "table", "Published hardware").await;
+        page.open_to("/?workload=keras-mnist-mlp&batch=128&seconds=9", "table", "Published hardware").await;
         unfold(page).await;
         axe.check(page, "start").await;
         let (_, record) = train_and_learn(page).await;
