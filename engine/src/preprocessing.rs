@@ -46,6 +46,7 @@ impl GatherKind {
     }
 
     /// Returns the parameters for samples that are stored in gathering order.
+    #[cfg(feature = "wgsl")]
     pub(crate) fn streamed(self) -> Self {
         match self {
             Self::Plain(params) => Self::Plain(Gather { streamed: 1, ..params }),

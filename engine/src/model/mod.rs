@@ -12,7 +12,9 @@ use serde::Serialize;
 pub(crate) use layer::Cell;
 pub use layer::{Activation, Initializer, KernelSize, Layer, Multipliers, Padding, PoolKind, Rounding, Weights};
 pub use shape::{ModelError, Shape};
-pub(crate) use stage::{SlidingWindow, Stage, StageKind, Stages, Storage, Value, Words};
+#[cfg(any(feature = "burn", feature = "wgsl"))]
+pub(crate) use stage::{SlidingWindow, Words};
+pub(crate) use stage::{Stage, StageKind, Stages, Storage, Value};
 pub(crate) use stage_params::SizedStage;
 pub use tensor::{Initial, TensorKind, TensorSpec};
 pub(crate) use whitening::{CIFAR_DEVIATION, CIFAR_MEAN};

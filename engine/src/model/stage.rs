@@ -81,6 +81,7 @@ pub(crate) struct Words {
 }
 
 impl Stages {
+    #[cfg(any(feature = "burn", feature = "wgsl"))]
     pub(crate) fn input(&self, stage: &Stage) -> &Value {
         &self.values[stage.inputs[0]]
     }
