@@ -65,7 +65,7 @@ impl<const LIMIT: usize> JsonBytes<LIMIT> {
     }
 
     pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T> {
-        // Most bodies have no error, and finding its path takes twice as long.
+        // Most bodies are valid. Tracking the path of a possible error doubles the time.
         if let Ok(value) = serde_json::from_slice(&self.0) {
             return Ok(value);
         }

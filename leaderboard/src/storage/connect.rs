@@ -122,7 +122,7 @@ impl Connector {
         AnyPoolOptions::new()
             .max_connections(connections)
             .acquire_timeout(WRITER_PATIENCE)
-            // The pool tests a connection when it is returned. Only a server can go away after that.
+            // The pool tests connections when they are returned. After that, only a server can disappear.
             .test_before_acquire(self.file.is_none())
             .after_connect(move |connection, _| {
                 Box::pin(async move {

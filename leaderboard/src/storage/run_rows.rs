@@ -34,7 +34,8 @@ pub(super) struct RunRows<'a> {
     kinds: Vec<ResultKind>,
 }
 
-/// Counts what decides the fate of an inserted run. The insertion before waits for a running merge or deletion.
+/// Counts the aliases of a run's device, deleted records like it, and its uploaded states. Runs after the insertion, which
+/// waits for a merge or a deletion in progress.
 const FOUND: &str = "SELECT (SELECT COUNT(*) FROM device_aliases WHERE device_key = $1), \
      (SELECT COUNT(*) FROM deleted_records WHERE fingerprint = $2), \
      (SELECT COUNT(*) FROM shown_states WHERE run_id = $3) + (SELECT COUNT(*) FROM part_hashes WHERE run_id = $3)";

@@ -73,7 +73,7 @@ impl Database {
         if new.run.being_verified {
             queue(&mut transaction, run_id, new.run.submitted_unix_seconds, false).await?;
         } else if inserted.has_states {
-            // They are not needed.
+            // The states are not needed.
             verifications::forget_states(&mut transaction, run_id).await?;
         }
         transaction.commit().await?;
