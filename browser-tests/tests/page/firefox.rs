@@ -81,8 +81,8 @@ fn is_small(kernel: &Kernel) -> bool {
     kernel.workgroup_size <= SMALL_WORKGROUP
 }
 
-/// Compiles the kernels that are `wanted` in every form that the browser's device of this feature level supports. The
-/// device must have the feature `expected`.
+/// Compiles the `wanted` kernels in every form that the browser's device of this feature level supports. The device must
+/// have the feature `expected`.
 async fn assert_compiles(page: &impl Page, expected: &str, feature_level: &str, wanted: fn(&Kernel) -> bool) {
     page.open("/").await;
     let features = page.call(include_str!("open_device.js"), feature_level.into()).await;
@@ -113,7 +113,7 @@ async fn assert_compiles(page: &impl Page, expected: &str, feature_level: &str, 
 #[ignore = "compiles every kernel in browsers"]
 fn chromium_compiles_every_kernel_without_f16() {
     drive(Setup::USUAL, async |page| {
-        // Compatibility mode is a subset of WebGPU, so that its kernels need no second compilation.
+        // A kernel that compiles in compatibility mode, a subset of WebGPU, also compiles in a core device.
         assert_compiles(page, "subgroups", COMPATIBILITY, is_small).await;
         assert_compiles(page, "subgroups", CORE, |kernel| !is_small(kernel)).await;
     });
