@@ -19,6 +19,10 @@ globalThis.location = { href: script };
 // TensorFlow.js uses these if it detects Node.
 globalThis.require = createRequire(import.meta.url);
 globalThis.__dirname = dirname(script);
+// jax-js uses this method of iterators, which browsers have, and Node.js from version 22 on.
+Object.getPrototypeOf(Object.getPrototypeOf([].values())).map ??= function (convert) {
+  return Array.from(this, convert);
+};
 globalThis.postMessage = (message) => message.header && writeMessage(message);
 runInThisContext(await readFile(script, "utf8"), { filename: script });
 

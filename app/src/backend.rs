@@ -83,18 +83,9 @@ impl PageBackend {
     /// Returns a feature that a network needs and the framework's program in `app/frameworks/src` lacks.
     fn lacks(self, workload: &Workload) -> Option<&'static str> {
         let Workload { model, input, optimizer, average, .. } = workload;
-        let rule = match optimizer.rule {
-            Rule::Nesterov { .. } => Some("Nesterov momentum"),
-            Rule::Adam { decoupled: true, .. } => Some("decoupled weight decay"),
-            _ => None,
-        };
-        let layer = model.nodes.iter().find_map(|node| {
-            let shared = node.shares.map(|_| "layers that share weights");
-            shared.or_else(|| self.lacks_layer(&node.layer))
-        });
+        let layer = model.nodes.iter().find_map(|node| self.lacks_layer(&node.layer));
         layer
-            .or(rule)
-            .or(optimizer.largest_gradient.map(|_| "limit on the length of all gradients"))
+            .or(matches!(optimizer.rule, Rule::Nesterov { .. }).then_some("Nesterov momentum"))
             .or(average.as_ref().map(|_| "averages of weights"))
             .or((input.test_views.len() > 1).then_some("tests over several views of an image"))
     }
@@ -103,12 +94,18 @@ impl PageBackend {
         let on_wasm = self == Self::TfjsWasm;
         let of_jax = matches!(self, Self::JaxJsWebgpu | Self::JaxJsWasm);
         match layer {
-            Layer::Dense { .. } | Layer::Dropout { .. } | Layer::LocalResponseNorm { .. } | Layer::Add { .. } => None,
+            Layer::Dense { .. }
+            | Layer::Dropout { .. }
+            | Layer::LocalResponseNorm { .. }
+            | Layer::Add { .. }
+            | Layer::PositionEmbedding { .. }
+            | Layer::LayerNorm { .. }
+            | Layer::Attention { .. }
+            | Layer::WordScores { .. } => None,
             Layer::Conv2d { .. } => on_wasm.then_some("gradients of convolutions"),
             Layer::Pool { padding, .. } => (*padding > 0).then_some("pooling with a border"),
             Layer::Embedding { zero_padding: true, .. } => Some("padding that has no vector"),
-            Layer::Embedding { .. } if on_wasm => Some("gradients of word vectors"),
-            Layer::Embedding { .. } => of_jax.then_some("word vectors"),
+            Layer::Embedding { .. } => on_wasm.then_some("gradients of word vectors"),
             Layer::Lstm { .. } => of_jax.then_some("LSTM layers"),
             _ => Some("support for one of the layers"),
         }
@@ -165,6 +162,11 @@ mod tests {
         assert_eq!(wasm("caffe-mnist").as_deref(), Some("it has no gradients of convolutions"));
         assert_eq!(lacks(PageBackend::TfjsWebgpu, "caffe-mnist"), None);
         assert_eq!(lacks(PageBackend::JaxJsWasm, "keras-mnist-hrnn").as_deref(), Some("it has no LSTM layers"));
+        for network in ["gpt-nano", "gpt-small"] {
+            assert_eq!(lacks(PageBackend::TfjsWebgpu, network), None);
+            assert_eq!(lacks(PageBackend::JaxJsWasm, network), None);
+            assert_eq!(wasm(network).as_deref(), Some("it has no gradients of word vectors"));
+        }
         for framework in PageBackend::ALL.into_iter().filter(|backend| !backend.is_provable()) {
             assert!(lacks(framework, "resnet20-cifar10").is_some(), "{framework:?} has no batch normalization");
         }

@@ -10,13 +10,13 @@ use results::{Length, Outcome, Positive, Precision, RunRecord, SeedSource, Suite
 use training_worker::{FromWorker, RunOrder, ToWorker};
 
 use crate::backend::{Maker, PageBackend};
-use crate::classifier::DrawingClassifier;
 use crate::forecast::Forecast;
-use crate::live::{Live, TrainedNetwork};
+use crate::live::Live;
 use crate::options::RunOptions;
 use crate::platform::{self, CallOnDrop, HiddenTimer, PressureWatch, TrainingWorker};
 use crate::supplies::{Arrival, Bundle, Supplies};
 use crate::t;
+use crate::trained::TrainedNetworks;
 use crate::words::remarks::{SEED_BY_HAND, failure_of_run, failure_of_workload};
 use crate::words::{self, Said};
 
@@ -73,8 +73,8 @@ pub(crate) struct Benchmark {
     pub(crate) live: RwSignal<Live>,
     pub(crate) finished: RwSignal<Option<FinishedRun>>,
     pub(crate) supplies: RwSignal<Supplies>,
-    /// The finished run's best network.
-    pub(crate) classifier: DrawingClassifier,
+    /// The finished run's best networks.
+    pub(crate) trained: TrainedNetworks,
     session: StoredValue<Option<RunSession>, LocalStorage>,
     /// Start of the run, seconds since 1970 UTC.
     began: StoredValue<f64>,
@@ -114,7 +114,7 @@ impl Benchmark {
         if matches!(self.stage.get_untracked(), RunStage::Running | RunStage::Cancelling) {
             return;
         }
-        self.classifier.release();
+        self.trained.release();
         self.attempt.update_value(|attempt| *attempt += 1);
         let attempt = self.attempt.get_value();
         let bundle = self.supplies.with_untracked(|supplies| supplies.bundle(options.backend).cloned());
@@ -174,7 +174,7 @@ impl Benchmark {
             if self.is_current(attempt) {
                 self.receive(message);
             } else if self.attempt.get_value() == attempt {
-                self.classifier.receive(message);
+                self.trained.receive(message);
             }
         })?;
         self.session.set_value(Some(RunSession {
@@ -258,7 +258,7 @@ impl Benchmark {
                 self.fail(|| t!(running_failed, reason = failure_of_run(trouble, &sentence)));
             }
             FromWorker::Crashed(reason) => self.fail(|| t!(running_crashed, reason)),
-            FromWorker::Classified(_) => {}
+            FromWorker::Classified(_) | FromWorker::Continued { .. } => {}
         }
     }
 
@@ -302,20 +302,22 @@ impl Benchmark {
             // The run may have finished at the same moment.
             self.finished.set(None);
         }
-        let network = (stage == RunStage::Finished).then(|| self.trained()).flatten();
+        let is_tried = stage == RunStage::Finished && self.can_be_tried();
+        let (network, writer) = self.live.with_untracked(|live| {
+            (live.best_network().filter(|_| is_tried).cloned(), live.best_writer().filter(|_| is_tried).cloned())
+        });
         self.stage.set(stage);
         let session = self.session.try_update_value(Option::take).flatten();
-        self.classifier.keep(session.map(|session| session.worker), network);
+        self.trained.keep(session.map(|session| session.worker), network, writer);
     }
 
-    /// The network to ask after the run. The workers of frameworks and of Burn would hold the GPU's memory.
-    fn trained(self) -> Option<TrainedNetwork> {
+    /// True if the worker stays after the run. Those of frameworks and of Burn would hold the GPU's memory.
+    fn can_be_tried(self) -> bool {
         let is_asked = |finished: &FinishedRun| {
             let backend = PageBackend::named(&finished.record.device.backend);
             finished.is_shown() && backend.is_none_or(|backend| backend.maker() == Maker::Ours)
         };
-        let is_asked = self.finished.with_untracked(|finished| finished.as_ref().is_some_and(is_asked));
-        self.live.with_untracked(|live| live.best_network().filter(|_| is_asked).cloned())
+        self.finished.with_untracked(|finished| finished.as_ref().is_some_and(is_asked))
     }
 }
 

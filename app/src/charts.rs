@@ -1,7 +1,7 @@
 //! Contents of charts, and their files.
 
 use results::api::{Distribution, RateBin, RunRow};
-use results::{CurvePoint, Evaluation, csv};
+use results::{CurvePoint, Evaluation, bits_per_character, csv};
 use view::chart::{AxisQuantity, Extent, Guide, Look, Plot, Point, Series, Strand};
 
 use crate::backend::title_of;
@@ -62,35 +62,60 @@ impl ChartContent {
         target: Option<f64>,
         beside: Option<&Beside>,
     ) -> Self {
-        let points = curve(training, |point| point.accuracy);
-        let tested: Vec<_> = tests.iter().map(|test| (test.training_seconds, test.accuracy)).collect();
-        let latest = |points: &[(f64, f64)]| points.last().map(|last| tenths(last.1)).unwrap_or_default();
+        let tested = tests.iter().map(|test| (test.training_seconds, test.accuracy)).collect();
+        let curves = [curve(training, |point| point.accuracy), tested];
+        let target = target.map(|value| (value, text::whole_percent(value)));
+        let mut content = Self::learning(messages::chart_accuracy, curves, tenths, target, true);
+        let title = t!(chart_published);
+        let published = beside.map(|beside| &beside.curve).filter(|curve| !curve.is_empty());
+        let published = published.map(|points| series("published", title, String::new(), Look::Ideal, points));
+        content.plot.series.splice(0..0, published);
+        let ends_at = beside.filter(|beside| beside.learning.curve.is_none());
+        if let Some(value) = ends_at.and_then(|beside| beside.learning.accuracy) {
+            let label = format!("{title} {}", text::whole_percent(value));
+            content.plot.guides.push(Guide { class: "published", label, x: None, y: Some(value) });
+        }
+        content
+    }
+
+    /// Losses in training and tests, with the target. Of a text, they are bits per character.
+    pub fn test_loss(training: &[CurvePoint], tests: &[Evaluation], target: f64, is_text: bool) -> Self {
+        let shown = |loss: f64| if is_text { bits_per_character(loss) } else { loss };
+        let tested = tests.iter().map(|test| (test.training_seconds, shown(test.loss))).collect();
+        let curves = [curve(training, |point| shown(point.loss)), tested];
+        let loss = |value: f64| text::number(value, 3);
+        let target = Some((shown(target), loss(shown(target))));
+        Self::learning(Self::title_of_losses(is_text), curves, loss, target, false)
+    }
+
+    pub fn title_of_losses(is_text: bool) -> PlainText {
+        if is_text { messages::chart_bits } else { messages::metric_test_loss }
+    }
+
+    /// Creates a chart of values in training and tests, with a target and its name. Shares reach it from below, and
+    /// losses from above.
+    fn learning(
+        title: PlainText,
+        [points, tested]: [Vec<(f64, f64)>; 2],
+        value: fn(f64) -> String,
+        target: Option<(f64, String)>,
+        is_share: bool,
+    ) -> Self {
+        let latest = |points: &[(f64, f64)]| points.last().map(|last| value(last.1)).unwrap_or_default();
         let training = series("training", t!(chart_training), latest(&points), Look::LineToDot(0), &points);
         let test = series("test", t!(chart_test), latest(&tested), Look::Marked(1), &tested);
         let said = |of: &Series| (!of.latest.is_empty()).then(|| format!("{} {}", of.name, of.latest));
         let said: Vec<String> = [&training, &test].into_iter().filter_map(said).collect();
         let description = if points.is_empty() { t!(chart_no_training).to_owned() } else { said.join(", ") };
-        let title = t!(chart_published);
-        let published = beside.map(|beside| &beside.curve).filter(|curve| !curve.is_empty());
-        let published = published.map(|points| series("published", title, String::new(), Look::Ideal, points));
-        let all = published.into_iter().chain([training, test]).collect();
-        let mut content = Self::over_seconds(messages::chart_accuracy, &description, all, true);
-        let ends_at = beside.filter(|beside| beside.learning.curve.is_none());
-        let guides = &mut content.plot.guides;
-        if let Some(value) = target {
-            let label = t!(chart_target, value = text::whole_percent(value));
-            guides.push(Guide { class: "target", label, x: None, y: Some(value) });
+        let mut content = Self::over_seconds(title, &description, vec![training, test], is_share);
+        let Some((goal, name)) = target else { return content };
+        let label = t!(chart_target, value = name);
+        content.plot.guides.push(Guide { class: "target", label, x: None, y: Some(goal) });
+        let is_reached = |value: f64| if is_share { value >= goal } else { value <= goal };
+        if let Some(&(x, y)) = tested.iter().find(|point| is_reached(point.1)) {
+            let label = t!(chart_reached, target = name, seconds = text::seconds(x));
+            content.plot.guides.push(Guide { class: "reached", label, x: Some(x), y: Some(y) });
         }
-        if let Some(value) = ends_at.and_then(|beside| beside.learning.accuracy) {
-            let label = format!("{title} {}", text::whole_percent(value));
-            guides.push(Guide { class: "published", label, x: None, y: Some(value) });
-        }
-        let reached = target.and_then(|target| Some((target, tested.iter().find(|point| point.1 >= target)?)));
-        guides.extend(reached.map(|(target, &(x, y))| {
-            let (target, seconds) = (text::whole_percent(target), text::seconds(x));
-            let label = t!(chart_reached, target, seconds);
-            Guide { class: "reached", label, x: Some(x), y: Some(y) }
-        }));
         content
     }
 
@@ -278,6 +303,19 @@ pub(crate) mod tests {
         assert_eq!(content.rows()[2], ["test", "2.00", "98.00 %"]);
         assert_eq!(ChartContent::rate(&[(1.0, 45_213.527)]).rows(), [["training", "1.00", "45213.527"]]);
         assert!(ChartContent::loss(&[]).label.ends_with("No training yet."));
+    }
+
+    #[test]
+    fn losses_of_a_text_are_bits_with_the_moment_of_reaching_the_target() {
+        let training = [CurvePoint { step: 1, training_seconds: 0.5, loss: 4.0, accuracy: 0.1 }];
+        let test = |training_seconds, loss| Evaluation { step: 1, training_seconds, seconds: 0.1, loss, accuracy: 0.3 };
+        let tests = [test(1.0, 2.5), test(2.0, 1.5)];
+        let content = ChartContent::test_loss(&training, &tests, 2.0, true);
+        assert_eq!(content.label, "Bits per character. training 5.771, test 2.164");
+        let guides: Vec<_> = content.plot.guides.iter().map(|guide| (guide.class, guide.label.as_str())).collect();
+        assert_eq!(guides, [("target", "target 2.885"), ("reached", "2.885 after 2.000 s")]);
+        let in_nats = ChartContent::test_loss(&training, &tests, 2.0, false);
+        assert_eq!(in_nats.label, "Test loss. training 4.000, test 1.500");
     }
 
     #[test]

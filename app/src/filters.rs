@@ -316,6 +316,10 @@ impl RunColumn {
     pub fn cell(self, row: &RunRow) -> TableCell {
         let plain = |class, text: String| TableCell { class, text, below: None, tier: None };
         match self {
+            Self::Figure(metric) if metric.id == "accuracy" && text::aims_at_loss(&row.workload) => {
+                let loss = row.summary.test_loss.map(|loss| t!(common_loss, loss = text::number(loss, 3)));
+                plain("number", loss.unwrap_or_else(|| "–".to_owned()))
+            }
             // The column heading shows the unit.
             Self::Figure(metric) => plain(
                 "number",
@@ -394,7 +398,7 @@ mod tests {
         };
         assert_eq!(chosen(&usual), ("quick".to_owned(), RankedClass::Gpu, None, Precision::F32));
         let browser = Some(ClientKind::Browser);
-        assert_eq!(chosen(&all), ("complete".to_owned(), RankedClass::Processor, browser, Precision::F16));
+        assert_eq!(chosen(&all), ("language".to_owned(), RankedClass::Processor, browser, Precision::F16));
         let set = |of: &Filters| [of.any_of_places(), of.any_of_runs()];
         assert_eq!((set(&usual), set(&all)), ([false; 2], [true; 2]));
         let one = Filters::from_pairs([("leaderboard-client", "native"), ("leaderboard-class", "gpu")]);

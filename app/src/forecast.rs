@@ -36,7 +36,7 @@ impl Parts {
         match phase {
             Phase::LoadingData | Phase::Paused => {}
             Phase::Building | Phase::Checking | Phase::WarmingUp => self.setup += seconds,
-            Phase::Training | Phase::Measuring | Phase::MeasuringPeak => self.training += seconds,
+            Phase::Training | Phase::Writing | Phase::Measuring | Phase::MeasuringPeak => self.training += seconds,
             Phase::Testing => self.testing += seconds,
             Phase::Proving => self.proving += seconds,
         }
@@ -152,8 +152,12 @@ impl Forecast {
         if let Some(known) = self.known.get(name) {
             return *known;
         }
-        let data = engine::workload(name).and_then(|of| engine::data_set(of.data_set));
-        let [samples, test_samples] = data.map_or([0, 0], |of| [of.train.samples, of.test.samples]).map(f64::from);
+        let samples = |workload: engine::Workload| {
+            let file_samples = engine::data_set(workload.data_set)?.train.samples;
+            let batches = workload.batches(file_samples, workload.batch_size).ok()?;
+            Some([batches.samples, workload.test_samples()])
+        };
+        let [samples, test_samples] = engine::workload(name).and_then(samples).unwrap_or_default().map(f64::from);
         let epoch_seconds = self.rate(place).map(|rate| samples / rate);
         let training = epoch_seconds.map_or(self.limits.seconds, |of| self.limits.seconds.min(self.limits.epochs * of));
         let tests = epoch_seconds.map_or(1.0, |of| (training / of).round().max(1.0));
@@ -194,7 +198,7 @@ pub(crate) mod tests {
     pub(crate) fn started(workload: &str, index: u32) -> Event {
         let event = json!({
             "workload": workload, "index": index, "count": 2, "batch_size": 64, "steps_per_epoch": 938,
-            "target_accuracy": 0.98,
+            "target": { "accuracy": 0.98 },
         });
         serde_json::from_value(json!({ "WorkloadStarted": event })).unwrap()
     }
@@ -242,6 +246,19 @@ pub(crate) mod tests {
         let left = forecast.seconds_left.unwrap();
         // 27 s of training, a test of 10,000 samples in a third of 100 s, the proof, and the next network.
         assert!(left > 27.0 + 33.0 + 30.0 && left < 300.0, "{left}");
+    }
+
+    #[test]
+    fn epoch_of_a_text_has_the_windows_that_it_draws() {
+        let limits = ForecastLimits { seconds: 600.0, epochs: 10.0 };
+        let mut forecast = Forecast::new(vec!["gpt-nano".to_owned()], limits, BTreeMap::new());
+        forecast.measured = Some((0, 1000.0));
+        let parts = forecast.predict(0);
+        assert!((parts.training - 10.0 * 200.0 * 12.0 / 1000.0).abs() < 1e-9, "{parts:?}");
+        // Ten tests of 1,859 windows of 64 characters, three times as fast as training.
+        assert!((parts.testing - 10.0 * 1859.0 / 3000.0).abs() < 0.1, "{parts:?}");
+        forecast.measured = None;
+        assert_eq!(forecast.predict(0).training, 600.0);
     }
 
     #[test]

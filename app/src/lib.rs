@@ -1,7 +1,7 @@
 //! The Gradmark page.
 //!
 //! Everything that does not need a browser is in ordinary modules, which are tested on the host. The rest is built for
-//! wasm only: `platform` wraps browser APIs, `benchmark` and `classifier` drive a run, and `page` has the views.
+//! wasm only: `platform` wraps browser APIs, `benchmark` and `trained` drive a run, and `page` has the views.
 
 pub mod backend;
 #[cfg(target_arch = "wasm32")]
@@ -9,8 +9,6 @@ mod benchmark;
 pub mod browser;
 pub mod candidates;
 pub mod charts;
-#[cfg(target_arch = "wasm32")]
-mod classifier;
 pub mod digit;
 pub mod documents;
 pub mod filters;
@@ -29,6 +27,8 @@ pub mod side_by_side;
 pub mod standing;
 pub mod supplies;
 pub mod text;
+#[cfg(target_arch = "wasm32")]
+mod trained;
 pub mod words;
 
 #[cfg(target_arch = "wasm32")]

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use engine::{Event, Phase};
-use results::{CurvePoint, Evaluation, Outcome};
+use results::{CurvePoint, Evaluation, Goal, Outcome};
 
 use crate::forecast::Forecast;
 use crate::published::{self, PublishedLearning};
@@ -13,6 +13,8 @@ use crate::{t, text};
 
 /// Maximum number of points kept for drawing. Beyond it, every other point is dropped.
 const MAX_POINTS: usize = 600;
+/// Number of texts that are shown, with the older ones above the newest.
+const MAX_TEXTS: usize = 4;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Live {
@@ -21,6 +23,8 @@ pub struct Live {
     pub workload: Option<LiveWorkload>,
     /// Finished networks that showed answers.
     trained: Vec<TrainedNetwork>,
+    /// Finished language models.
+    writers: Vec<TrainedWriter>,
     /// Bundle other than the page's own.
     pub bundle: Option<Arrival>,
     /// Names of the networks before this one, and their samples per second.
@@ -36,7 +40,7 @@ pub struct LiveWorkload {
     /// From 0, of `count`.
     pub index: u32,
     pub count: u32,
-    pub target_accuracy: f64,
+    pub target: Option<Goal>,
     pub batch_size: u32,
     pub step: u64,
     pub epochs: f64,
@@ -46,6 +50,26 @@ pub struct LiveWorkload {
     pub examples: Option<Arc<Examples>>,
     /// Current prediction for each of them.
     pub answers: Vec<u16>,
+    /// Latest texts of a language model.
+    pub texts: Vec<LiveText>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveText {
+    /// From 0.
+    pub number: usize,
+    /// Without the prompt.
+    pub text: String,
+}
+
+/// A trained language model that can continue texts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainedWriter {
+    pub workload: String,
+    /// On the test set, at the end.
+    loss: f64,
+    /// The last text that it wrote during training, without the prompt.
+    pub text: String,
 }
 
 /// A trained network that can classify images like its examples.
@@ -64,6 +88,11 @@ pub struct Beside {
 }
 
 impl LiveWorkload {
+    /// True if the network reads a text, whose loss is shown in bits per character.
+    pub fn reads_text(&self) -> bool {
+        engine::workload(&self.name).is_some_and(|workload| workload.reads_text())
+    }
+
     /// Published learning curve of the network, on this run's time axis.
     pub fn published(&self) -> Option<Beside> {
         let learning = published::learning(&self.name, self.batch_size)?;
@@ -90,6 +119,11 @@ impl LiveWorkload {
                 self.examples = Some(Arc::new(examples));
             }
             Event::Answered { answers, .. } => self.answers.clone_from(answers),
+            Event::Wrote { text, .. } => {
+                let number = self.texts.last().map_or(0, |last| last.number + 1);
+                self.texts.push(LiveText { number, text: text.clone() });
+                self.texts.drain(..self.texts.len().saturating_sub(MAX_TEXTS));
+            }
             _ => {}
         }
     }
@@ -117,9 +151,9 @@ impl Live {
         self.forecast.event(event);
         match event {
             Event::RunStarted { .. } => self.is_started = true,
-            &Event::WorkloadStarted { ref workload, index, count, batch_size, target_accuracy, .. } => {
-                let name = workload.clone();
-                let of = LiveWorkload { name, index, count, target_accuracy, batch_size, ..LiveWorkload::default() };
+            &Event::WorkloadStarted { ref workload, index, count, batch_size, target, .. } => {
+                let (name, target) = (workload.clone(), Some(target));
+                let of = LiveWorkload { name, index, count, target, batch_size, ..LiveWorkload::default() };
                 self.workload = Some(of);
             }
             Event::WorkloadFinished { record } => {
@@ -128,10 +162,15 @@ impl Live {
                     // The finished network counts with its final rate.
                     workload.samples_per_second = None;
                 }
-                let examples = self.workload.as_ref().and_then(|workload| workload.examples.clone());
-                if let (Outcome::Completed, Some(examples)) = (&record.outcome, examples) {
-                    let accuracy = record.evaluations.last().map_or(0.0, |evaluation| evaluation.accuracy);
-                    self.trained.push(TrainedNetwork { workload: record.workload.clone(), examples, accuracy });
+                if let (Outcome::Completed, Some(live)) = (&record.outcome, &self.workload) {
+                    let (workload, last) = (record.workload.clone(), record.evaluations.last());
+                    let accuracy = last.map_or(0.0, |evaluation| evaluation.accuracy);
+                    let loss = last.map_or(f64::INFINITY, |evaluation| evaluation.loss);
+                    if let Some(LiveText { text, .. }) = live.texts.last().cloned() {
+                        self.writers.push(TrainedWriter { workload, loss, text });
+                    } else if let Some(examples) = live.examples.clone() {
+                        self.trained.push(TrainedNetwork { workload, examples, accuracy });
+                    }
                 }
             }
             _ => {}
@@ -145,6 +184,11 @@ impl Live {
     pub fn best_network(&self) -> Option<&TrainedNetwork> {
         let rank = |network: &TrainedNetwork| (network.examples.are_digits(), network.accuracy);
         self.trained.iter().max_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal))
+    }
+
+    /// The language model with the lowest loss.
+    pub fn best_writer(&self) -> Option<&TrainedWriter> {
+        self.writers.iter().min_by(|a, b| a.loss.total_cmp(&b.loss))
     }
 
     /// Text of the status region. It only changes with the phase, so that screen readers do not repeat it.
@@ -167,10 +211,10 @@ fn phase(of: Phase, workload: &str) -> String {
         Phase::Building => t!(running_phase_building),
         Phase::Checking => t!(running_phase_checking),
         Phase::WarmingUp => t!(running_phase_warming_up),
-        Phase::Training => t!(chart_training),
+        // Texts interrupt the training for an instant, every few seconds.
+        Phase::Training | Phase::Writing => t!(chart_training),
         Phase::Testing => {
-            let data = engine::workload(workload).and_then(|of| engine::data_set(of.data_set));
-            let samples = data.map_or(0, |data| data.test.samples);
+            let samples = engine::workload(workload).map_or(0, |of| of.test_samples());
             return t!(running_phase_testing, samples = text::count(samples));
         }
         Phase::Measuring | Phase::MeasuringPeak => t!(running_phase_measuring),
@@ -328,6 +372,26 @@ mod tests {
         }
         let best = live.best_network().unwrap();
         assert_eq!((best.workload.as_str(), best.examples.pixels(0)), ("keras-mnist-mlp", Some([5].as_slice())));
+    }
+
+    #[test]
+    fn keeps_latest_texts_and_the_writer_with_the_lowest_loss() {
+        let mut live = begun();
+        assert_eq!(live.best_writer(), None);
+        for (workload, losses) in [("gpt-small", [2.5, 1.5]), ("gpt-nano", [2.0, 1.9])] {
+            live.event(&started(workload, 0));
+            for number in 0..6 {
+                live.event(&Event::Wrote { workload: workload.to_owned(), text: format!("{workload} {number}") });
+            }
+            let mut record = record([0.1, 0.4], None, Summary::default());
+            record.evaluations.iter_mut().zip(losses).for_each(|(test, loss)| test.loss = loss);
+            let record = Box::new(WorkloadRecord { workload: workload.to_owned(), ..record });
+            live.event(&Event::WorkloadFinished { record });
+        }
+        let numbers: Vec<usize> = live.workload.iter().flat_map(|of| &of.texts).map(|text| text.number).collect();
+        assert_eq!(numbers, [2, 3, 4, 5]);
+        let best = live.best_writer().unwrap();
+        assert_eq!((best.workload.as_str(), best.text.as_str()), ("gpt-small", "gpt-small 5"));
     }
 
     #[test]

@@ -424,7 +424,7 @@ impl RunOptions {
         let sets = || networks.iter().filter_map(|name| engine::workload(name)).map(|workload| workload.data_set);
         let uses = |prefix: &str| sets().any(|set| set.starts_with(prefix));
         // Size as compressed by the server.
-        let mut fetched: Vec<String> = [("mnist", "11 MB"), ("cifar10", "170 MB")]
+        let mut fetched: Vec<String> = [("mnist", "11 MB"), ("cifar10", "170 MB"), ("moby-dick", "0.5 MB")]
             .into_iter()
             .filter(|(set, _)| uses(set) && !runs.has_fetched(set))
             .map(|(set, size)| format!("{size} ({})", text::data_set_title(set)))

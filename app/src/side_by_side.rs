@@ -18,8 +18,10 @@ const DOCUMENT_VERSION: u32 = 1;
 
 type FormatCell = fn(&Figures) -> FigureCell;
 
+pub type Column = (PlainText, FormatCell);
+
 /// Titles and cells of the columns that follow the backend's name.
-pub const COLUMNS: [(PlainText, FormatCell); 7] = [
+const COLUMNS: [Column; 7] = [
     (messages::common_rate, |of| {
         let cell = FigureCell::new(of.samples_per_second, text::rate, of.rate_to_fastest.map(rate_ratio));
         if cell.value.is_none() { FigureCell { figure: t!(common_too_short).to_owned(), ..cell } } else { cell }
@@ -41,6 +43,17 @@ pub const COLUMNS: [(PlainText, FormatCell); 7] = [
     // Last, because it is paid once and not per epoch.
     (messages::compare_column_start, |of| FigureCell::time(of.cold_start, None)),
 ];
+
+const TEST_LOSS: Column = (messages::metric_test_loss, |of| {
+    let deviation = of.test_loss_deviation.map(|of| format!("± {}", text::number(of, 3)));
+    FigureCell::new(of.test_loss, |loss| text::number(loss, 3), deviation)
+});
+
+/// Returns the columns of a network. One that aims at a loss has it instead of the accuracy.
+pub fn columns(workload: &str) -> [Column; 7] {
+    let aims_at_loss = text::aims_at_loss(workload);
+    COLUMNS.map(|column| if aims_at_loss && column.0 == messages::metric_accuracy { TEST_LOSS } else { column })
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureCell {
@@ -124,8 +137,8 @@ fn rate(figures: &Figures) -> String {
         .map_or_else(|| t!(common_too_short).to_owned(), |rate| text::rate(rate) + &text::rate_unit())
 }
 
-pub fn cells(figures: Option<&Figures>) -> [FigureCell; 7] {
-    COLUMNS.map(|(_, cell)| figures.map_or_else(|| FigureCell::new(None, text::rate, None), cell))
+pub fn cells(columns: [Column; 7], figures: Option<&Figures>) -> [FigureCell; 7] {
+    columns.map(|(_, cell)| figures.map_or_else(|| FigureCell::new(None, text::rate, None), cell))
 }
 
 fn rate_ratio(ratio: Estimate) -> String {
@@ -185,7 +198,7 @@ pub fn curves(
 type FigureValue = fn(&Figures) -> Option<f64>;
 
 /// Metrics in files: unrounded, in seconds, samples and bytes.
-const METRICS: [(&str, FigureValue); 15] = [
+const METRICS: [(&str, FigureValue); 17] = [
     ("samples_per_second", |of| of.samples_per_second),
     ("rate_to_fastest", |of| Some(of.rate_to_fastest?.value)),
     ("rate_to_fastest_low", |of| Some(of.rate_to_fastest?.interval?.low)),
@@ -198,6 +211,8 @@ const METRICS: [(&str, FigureValue); 15] = [
     ("testing_to_fastest", |of| of.testing?.to_fastest),
     ("accuracy", |of| of.accuracy),
     ("accuracy_deviation", |of| of.accuracy_deviation),
+    ("test_loss", |of| of.test_loss),
+    ("test_loss_deviation", |of| of.test_loss_deviation),
     ("cold_start_seconds", |of| Some(of.cold_start?.seconds)),
     ("cold_start_to_fastest", |of| of.cold_start?.to_fastest),
     ("device_memory_bytes", |of| Some(of.device_memory_bytes? as f64)),
@@ -253,7 +268,7 @@ mod tests {
             "samples_per_second": 1000.0, "samples_per_second_of_all_training": 900.0,
             "rate_to_fastest": { "value": 0.5, "interval": { "low": 0.4, "high": 0.6 } }, "accuracy": 0.975,
             "accuracy_deviation": 0.001, "cold_start": { "seconds": 2.0, "to_fastest": 1.0 },
-            "device_memory_bytes": 3_000_000,
+            "device_memory_bytes": 3_000_000, "test_loss": 1.8834,
         });
         serde_json::from_value(figures).unwrap()
     }
@@ -268,11 +283,13 @@ mod tests {
 
     #[test]
     fn only_comparable_metrics_have_ratios() {
-        let cells = cells(Some(&figures()));
+        let cells = cells(COLUMNS, Some(&figures()));
         let remarks: Vec<_> = cells.iter().map(|cell| cell.remark.as_deref().unwrap_or_default()).collect();
         let expected = ["0.50 × (0.40 – 0.60)", "from its throughput", "3.00 ×", "2.00 ×", "± 0.10 %", "", "1.00 ×"];
         assert_eq!(remarks, expected);
         assert_eq!((cells[0].value, cells[5].figure.as_str()), (Some(1000.0), "3.0 MB"));
+        let losses = super::cells(columns("gpt-nano"), Some(&figures()));
+        assert_eq!((cells[4].value, losses[4].figure.as_str()), (Some(0.975), "1.883"));
         let tied = Estimate { value: 0.97, interval: Some(Interval { low: 0.9, high: 1.05 }) };
         assert_eq!(rate_ratio(tied), "0.97 × (0.90 – 1.05, tied)");
         let wide = Estimate { value: 0.6, interval: Some(Interval { low: 0.01, high: 2.5 }) };
@@ -307,8 +324,8 @@ mod tests {
         assert_eq!(drawn.iter().map(|bar| bar.interval).collect::<Vec<_>>(), [None, Some((0.8 / 1.25, 1.0)), None]);
         assert_eq!((drawn[0].rate.as_str(), drawn[2].rate.as_str()), ("1000 samples/s", "too short to measure"));
         assert_eq!(bars(&rows[..1]), [], "a single bar has no comparison");
-        assert_eq!(cells(Some(&short))[0].figure, "too short to measure");
-        assert_eq!(cells(None)[0].figure, "–");
+        assert_eq!(cells(COLUMNS, Some(&short))[0].figure, "too short to measure");
+        assert_eq!(cells(COLUMNS, None)[0].figure, "–");
     }
 
     #[test]

@@ -301,7 +301,7 @@ pub(crate) mod tests {
         }
         assert_eq!(
             describe_missing(&supplies.missing_data[0]),
-            "CIFAR-10 is not on this server: cifar10-train.bin is missing in its data folder. 8 of the 20 networks need \
+            "CIFAR-10 is not on this server: cifar10-train.bin is missing in its data folder. 8 of the 22 networks need \
              it and cannot be trained here until then."
         );
         let complete = DataSetList { data_sets: vec![ServedDataSet { name: "cifar10".into(), missing: None }] };

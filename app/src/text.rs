@@ -3,8 +3,8 @@
 use results::api::Tier;
 use results::software::program_of_architecture;
 use results::{
-    Adapter, ClientKind, Date, HIDDEN_SOFTWARE, IN_COMPATIBILITY_MODE, Metric, Summary, UNNAMED_ADAPTER, Unit, VENDORS,
-    metric, told_of_hidden_device,
+    Adapter, ClientKind, Date, Goal, HIDDEN_SOFTWARE, IN_COMPATIBILITY_MODE, Metric, Summary, UNNAMED_ADAPTER, Unit,
+    VENDORS, bits_per_character, metric, told_of_hidden_device,
 };
 
 use crate::t;
@@ -16,7 +16,8 @@ pub fn capitalised(text: &str) -> String {
 }
 
 pub fn data_set_title(name: &str) -> String {
-    let known = [("mnist", "MNIST"), ("cifar10", "CIFAR-10")].into_iter().find(|(known, _)| *known == name);
+    let known = [("mnist", "MNIST"), ("cifar10", "CIFAR-10"), ("moby-dick", "Moby-Dick")];
+    let known = known.into_iter().find(|(known, _)| *known == name);
     known.map_or(name, |(_, title)| title).to_owned()
 }
 
@@ -110,6 +111,25 @@ pub fn seconds(seconds: f64) -> String {
     language().number(&text)
 }
 
+/// Formats a goal: `97 %` or `loss 1.9`.
+pub fn goal(goal: Goal) -> String {
+    match goal {
+        Goal::Accuracy(accuracy) => whole_percent(accuracy),
+        Goal::Loss(loss) => t!(common_loss, loss = language().number(&loss.to_string())),
+    }
+}
+
+/// Formats a test loss, of a text with its bits per character.
+pub fn test_loss(loss: f64, is_text: bool) -> String {
+    let [loss, bits] = [loss, bits_per_character(loss)].map(|value| number(value, 3));
+    if is_text { t!(common_loss_and_bits, loss, bits) } else { loss }
+}
+
+/// Returns true if the goal of a built-in network is a loss, which pages then show instead of its accuracy.
+pub fn aims_at_loss(workload: &str) -> bool {
+    engine::workload(workload).is_some_and(|workload| matches!(workload.target, Goal::Loss(_)))
+}
+
 /// Formats a coarse estimate of a time: `20 s`, `3 min`.
 pub fn about(seconds: f64) -> String {
     match seconds {
@@ -190,7 +210,7 @@ pub fn metric_text(metric: &Metric, value: f64) -> String {
     let english = metric.text(value);
     let text = match metric.unit {
         Unit::SamplesPerSecond | Unit::SamplesPerJoule => english.replace("samples", t!(common_samples)),
-        Unit::FlopsPerSecond | Unit::Seconds | Unit::Share | Unit::Joules => english,
+        Unit::FlopsPerSecond | Unit::Seconds | Unit::Share | Unit::Loss | Unit::Joules => english,
     };
     language().number(&text)
 }
@@ -230,6 +250,8 @@ mod tests {
         assert_eq!([day(1_793_836_800.0), day(1_795_219_200.0)], ["05.11.2026", "21.11.2026"]);
         let text = |id: &str, value: f64| metric_text(results::metric(id).unwrap(), value);
         assert_eq!(text("accuracy", 0.9785), "97,85 %");
+        assert_eq!([Goal::Accuracy(0.97), Goal::Loss(1.9)].map(goal), ["97 %", "Verlust 1,9"]);
+        assert_eq!(test_loss(1.8834, true), "1,883 (2,717 Bits pro Zeichen)");
         assert_eq!(text("samples_per_second", 12_345.0), "12,35 k Beispiele/s");
     }
 
@@ -274,7 +296,7 @@ mod tests {
             assert_ne!(workload_title(workload.name), workload.name, "give it a title: app/locales/*/network.ftl");
             assert_eq!(workload_title(workload.name), workload.title);
         }
-        for set in engine::DATA_SETS.iter().filter(|set| matches!(set.origin, engine::Origin::Files { .. })) {
+        for set in engine::DATA_SETS.iter().filter(|set| set.compact_files().is_some()) {
             assert_ne!(data_set_title(&set.name), set.name);
         }
         for of in engine::SUITES {

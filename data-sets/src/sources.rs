@@ -1,4 +1,4 @@
-//! Registered files, the packages of their originals, and the MD5 sums that identify the published originals.
+//! Registered files, the packages of their originals, and the checksums that identify the published originals.
 
 use serde::Deserialize;
 
@@ -14,9 +14,9 @@ pub struct Package {
 }
 
 impl Package {
-    /// Returns the name of the archive, as in `npm pack`.
+    /// Returns the name of the archive from `npm pack`, such as `scope-name-1.0.0.tgz` for `@scope/name`.
     pub fn archive_name(&self) -> String {
-        format!("{}-{}.tgz", self.name, self.version)
+        format!("{}-{}.tgz", self.name.trim_start_matches('@').replace('/', "-"), self.version)
     }
 
     /// Returns the URL of the archive in npm's registry, or in the registry from `NPM_CONFIG_REGISTRY`.
@@ -24,7 +24,9 @@ impl Package {
         let named =
             REGISTRY_VARIABLES.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
         let registry = named.as_deref().unwrap_or(REGISTRY).trim_end_matches('/');
-        format!("{registry}/{}/-/{}", self.name, self.archive_name())
+        let Self { name, version } = self;
+        let without_scope = name.rsplit('/').next().unwrap_or(name);
+        format!("{registry}/{name}/-/{without_scope}-{version}.tgz")
     }
 }
 
@@ -46,6 +48,9 @@ pub(crate) struct RegisteredFile {
     pub width: u32,
     pub channels: u32,
     pub classes: u32,
+    /// Character of each class, for a text.
+    #[serde(default)]
+    pub alphabet: Option<String>,
     pub bytes: u64,
     pub sha256: String,
 }
@@ -70,11 +75,20 @@ pub(crate) struct PublishedSplit {
     pub originals: Originals,
 }
 
-/// Path in the archive, and the MD5 sum of the published original.
+/// Path in the archive, and the checksum of the published original.
 #[derive(Deserialize)]
 pub(crate) struct Original {
     pub path: &'static str,
-    pub md5: &'static str,
+    #[serde(flatten)]
+    pub checksum: Checksum,
+}
+
+/// Checksum in lowercase hexadecimal, of the kind that the publisher gives. SHA-256 where none is published.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Checksum {
+    Md5(&'static str),
+    Sha256(&'static str),
 }
 
 #[derive(Deserialize)]
@@ -86,6 +100,16 @@ pub(crate) enum Originals {
     /// package calls `lables`. The MD5 sums are of the published binary batches, which are rebuilt from sheets and
     /// labels.
     Sheets { sheets: Vec<Original>, labels: &'static str },
+    /// Text in UTF-8, of which the split is a part.
+    Text { text: Original, part: TextPart },
+}
+
+/// Part of a text, counted in characters. If ten does not divide their number, the last tenth is rounded down.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TextPart {
+    AllButLastTenth,
+    LastTenth,
 }
 
 impl PublishedSet {
@@ -93,6 +117,7 @@ impl PublishedSet {
         let paths = |split: &PublishedSplit| match &split.originals {
             Originals::Idx { images, labels } => vec![images.path, labels.path],
             Originals::Sheets { sheets, labels } => sheets.iter().map(|sheet| sheet.path).chain([*labels]).collect(),
+            Originals::Text { text, .. } => vec![text.path],
         };
         self.splits.iter().flat_map(paths).collect()
     }

@@ -169,7 +169,7 @@ impl Store {
                 "cannot fetch {package} ({error:#}): check the network and the disk and try again, or download {} \
                  to {}",
                 package.address(),
-                self.archives.display()
+                archive.display()
             )
         })
     }

@@ -1,7 +1,9 @@
-//! Guarantees of a store, on small synthetic data sets with the two layouts of the real ones.
+//! Guarantees of a store, on small synthetic data sets with the layouts of the real ones.
 
 use crate::files::{md5_hex, sha256_hex, sha256_of};
-use crate::sources::{self, Original, Originals, Package, PublishedSet, PublishedSplit, RegisteredFile};
+use crate::sources::{
+    self, Checksum, Original, Originals, Package, PublishedSet, PublishedSplit, RegisteredFile, TextPart,
+};
 use crate::store::{Store, StoreHost};
 use anyhow::{Result, ensure};
 use std::fs;
@@ -19,6 +21,13 @@ const COLOUR_LABELS: [u8; 2] = [3, 8];
 const COLOUR_STREAM: [u8; 26] = [
     3, 1, 4, 7, 10, 2, 5, 8, 11, 3, 6, 9, 12, //
     8, 101, 104, 107, 110, 102, 105, 108, 111, 103, 106, 109, 112,
+];
+/// Text in which the space, z and é are equally frequent, and its alphabet of five classes.
+const TEXT: &str = "aaaaaaa bbbb ézéz ézb";
+const ALPHABET: &str = " abz\u{fffd}";
+const TEXT_SPLITS: [(&str, TextPart, &[u8]); 2] = [
+    ("train", TextPart::AllButLastTenth, &[1, 1, 1, 1, 1, 1, 1, 0, 2, 2, 2, 2, 0, 4, 3, 4, 3, 0, 4]),
+    ("test", TextPart::LastTenth, &[3, 2]),
 ];
 
 /// Serves prepared archives and counts the requests. Other downloads fail halfway.
@@ -57,7 +66,7 @@ impl Fixture {
             ("package/labels", idx(&[3], &GREY_LABELS)),
         ]);
         let archives = vec![("grey-1.0.0.tgz", grey), ("colour-1.0.0.tgz", colour)];
-        let original = |path, bytes: &[u8]| Original { path, md5: md5_hex(bytes).leak() };
+        let original = |path, bytes: &[u8]| Original { path, checksum: Checksum::Md5(md5_hex(bytes).leak()) };
         let grey = Originals::Idx {
             images: original("package/images", &idx(&[3, 2, 2], &GREY)),
             labels: original("package/labels", &idx(&[3], &GREY_LABELS)),
@@ -77,6 +86,34 @@ impl Fixture {
             host: Box::new(shelf),
         };
         Self { _folder: folder, store, asked }
+    }
+
+    /// Creates a store of [`TEXT`], registered with this alphabet.
+    fn of_text(alphabet: &str) -> Self {
+        let mut fixture = Self::new();
+        let archives = vec![("scope-text-1.0.0.tgz", tgz(&[("package/data.txt", TEXT.into())]))];
+        fixture.store.host = Box::new(Shelf { archives, asked: Arc::clone(&fixture.asked) });
+        let splits = TEXT_SPLITS.map(|(name, part, _)| {
+            let checksum = Checksum::Sha256(sha256_hex(TEXT.as_bytes()).leak());
+            let text = Original { path: "package/data.txt", checksum };
+            PublishedSplit { name, originals: Originals::Text { text, part } }
+        });
+        let package = Package { name: "@scope/text", version: "1.0.0" };
+        fixture.store.sources = vec![PublishedSet { set: "text", package, splits: splits.into() }];
+        let file = |(split, _, characters)| {
+            let bytes = text_file(characters);
+            RegisteredFile {
+                split: str::to_owned(split),
+                file: format!("text-{split}.bin"),
+                height: 1,
+                width: 1,
+                classes: 5,
+                alphabet: Some(alphabet.to_owned()),
+                ..data_file("text", u32::try_from(characters.len()).unwrap(), 1, &bytes)
+            }
+        };
+        fixture.store.files = TEXT_SPLITS.map(file).into();
+        fixture
     }
 
     fn filled() -> Self {
@@ -124,12 +161,20 @@ fn source(set: &'static str, originals: Originals) -> PublishedSet {
 
 /// Returns the expected file, spelled out byte by byte.
 fn expected(samples: u8, channels: u8, images: &[u8], labels: &[u8]) -> Vec<u8> {
+    [&header([samples, 2, 2, channels, 10]), images, labels].concat()
+}
+
+/// Returns the expected file of a text with five classes.
+fn text_file(characters: &[u8]) -> Vec<u8> {
+    [&header([u8::try_from(characters.len()).unwrap(), 1, 1, 1, 5]), characters].concat()
+}
+
+/// Returns the header with these samples, height, width, channels and classes.
+fn header(shape: [u8; 5]) -> Vec<u8> {
     let mut bytes = b"GMDS".to_vec();
-    for number in [1, samples, 2, 2, channels, 10, 0] {
+    for number in [1].into_iter().chain(shape).chain([0]) {
         bytes.extend_from_slice(&[number, 0, 0, 0]);
     }
-    bytes.extend_from_slice(images);
-    bytes.extend_from_slice(labels);
     bytes
 }
 
@@ -143,6 +188,7 @@ fn data_file(set: &str, samples: u32, channels: u32, bytes: &[u8]) -> Registered
         width: 2,
         channels,
         classes: 10,
+        alphabet: None,
         bytes: bytes.len() as u64,
         sha256: sha256_hex(bytes),
     }
@@ -212,7 +258,7 @@ fn a_corrupt_cached_archive_is_fetched_again() {
 fn archives_with_other_originals_are_refused_by_name_and_do_not_prevent_others() {
     let mut fixture = Fixture::new();
     let Originals::Idx { images, .. } = &mut fixture.store.sources[0].splits[0].originals else { unreachable!() };
-    images.md5 = md5_hex(b"another original").leak();
+    images.checksum = Checksum::Md5(md5_hex(b"another original").leak());
     let error = format!("{:#}", fixture.store.ensure(false).unwrap_err());
     assert!(error.contains("not the published data set") && error.contains("package/images has MD5"), "{error}");
     assert!(!fixture.path("grey-train.bin").exists() && fixture.path("colour-train.bin").is_file());
@@ -253,13 +299,44 @@ fn without_a_network_each_set_has_a_reason_and_advice() {
 }
 
 #[test]
+fn text_is_encoded_with_its_most_frequent_characters() {
+    let fixture = Fixture::of_text(ALPHABET);
+    assert_eq!(fixture.store.ensure(false).unwrap(), 2);
+    for (split, _, characters) in TEXT_SPLITS {
+        assert_eq!(fs::read(fixture.path(&format!("text-{split}.bin"))).unwrap(), text_file(characters), "{split}");
+    }
+}
+
+#[test]
+fn text_with_another_alphabet_or_checksum_is_refused() {
+    let fixture = Fixture::of_text(" ab\u{e9}\u{fffd}");
+    let error = format!("{:#}", fixture.store.ensure(false).unwrap_err());
+    assert!(error.contains(&format!("are {ALPHABET:?}, but")), "{error}");
+    let mut fixture = Fixture::of_text(ALPHABET);
+    let Originals::Text { text, .. } = &mut fixture.store.sources[0].splits[0].originals else { unreachable!() };
+    text.checksum = Checksum::Sha256(sha256_hex(b"another text").leak());
+    let error = format!("{:#}", fixture.store.ensure(false).unwrap_err());
+    assert!(error.contains("package/data.txt has SHA-256"), "{error}");
+}
+
+#[test]
+fn scoped_packages_have_the_names_that_npm_gives_them() {
+    let package = Package { name: "@scope/text", version: "1.0.0" };
+    assert_eq!(package.archive_name(), "scope-text-1.0.0.tgz");
+    assert!(package.address().ends_with("/@scope/text/-/text-1.0.0.tgz"), "{}", package.address());
+}
+
+#[test]
 fn registry_and_sources_match() {
     let files = sources::registered();
     let names: Vec<&str> = files.iter().map(|file| file.file.as_str()).collect();
-    assert_eq!(names, ["mnist-train.bin", "mnist-test.bin", "cifar10-train.bin", "cifar10-test.bin"]);
+    let sets = ["mnist", "cifar10", "moby-dick"];
+    let expected = sets.iter().flat_map(|set| ["train", "test"].map(|split| format!("{set}-{split}.bin")));
+    assert!(names.iter().copied().eq(expected), "{names:?}");
     for file in &files {
         let image = u64::from(file.height * file.width * file.channels);
-        assert_eq!(file.bytes, 32 + u64::from(file.samples) * (image + 1), "{}", file.file);
+        let labels = u64::from(file.alphabet.is_none());
+        assert_eq!(file.bytes, 32 + u64::from(file.samples) * (image + labels), "{}", file.file);
         let source = sources::published().into_iter().find(|source| source.set == file.set).unwrap();
         assert!(source.splits.iter().any(|split| split.name == file.split), "{}", file.file);
     }

@@ -3,8 +3,8 @@
 //!
 //! `cargo run --release -p engine --example replay -- --backend wgsl --adapter cpu --precision f16 keras-mnist-mlp`
 //! trains segments of a few steps. For a part of each, it prints the largest difference of any layer relative to its
-//! change, the largest difference of any loss, and whether the backend reproduces its own bits. `GRADMARK_DATA` names
-//! the folder of the data sets, `data` by default.
+//! change, the largest difference of any loss, and whether the backend reproduces its own bits. At the end, both test
+//! the same weights. `GRADMARK_DATA` names the folder of the data sets, `data` by default.
 
 #[path = "../src/testing/real_data.rs"]
 mod real_data;
@@ -14,13 +14,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use engine::backends::{self, Opening};
-use engine::{AdapterChoice, Backend, Clock, DataSet, Examiner, SUITES, Segments, Standard, data_set, segment_seed};
+use engine::{
+    AdapterChoice, Backend, Clock, DataSet, EvaluationSet, Examiner, SUITES, Segments, Standard, data_set, segment_seed,
+};
 use real_data::real_data;
 use results::{Beacon, Precision};
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
 const SEED: u32 = 1;
+/// Largest number of test samples.
+const TESTED: u32 = 500;
 
 struct Stopwatch(Instant);
 
@@ -91,6 +95,16 @@ async fn replay(backend: &dyn Backend, network: &str, count: u8, steps: u32) -> 
         step += u64::from(steps);
     }
     println!("{network} {} {}: at most {}", backend.name(), backend.precision().name(), shown(largest));
+    let samples = TESTED.min(standard.test_samples);
+    let told = trainer.evaluate(EvaluationSet::Test, samples).await?;
+    let numbers: Vec<u32> = (0..samples).collect();
+    let found = examiner().test(&trainer.state().await?, step, &numbers)?.ok_or("the training diverged")?.report;
+    let apart = 100.0 * (told.loss - found.loss).abs() / found.loss;
+    let accuracies = [told, found].map(|report| 100.0 * report.accuracy());
+    println!(
+        "{network} tested after step {step}: loss {:.6}, {apart:.6} % apart, accuracies {accuracies:?}",
+        found.loss
+    );
     Ok(())
 }
 

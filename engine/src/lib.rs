@@ -29,12 +29,12 @@ mod trainer;
 mod training;
 mod workload;
 
-pub use backends::reference::{Classifier, Examiner, TrainedPart};
+pub use backends::reference::{Classifier, Examiner, TestedState, TrainedPart, Writer};
 pub use backends::{AdapterChoice, BACKENDS, BackendDefinition, BackendState, KNOWN_BACKENDS};
 pub use clock::Clock;
 pub use data::*;
 pub use error::EngineError;
-pub use measure::{Observer, Phase};
+pub use measure::{Observer, Phase, WantedTexts};
 pub use model::*;
 pub use random::{Generator, stream};
 pub use score::{mean_arithmetic, score, score_of};

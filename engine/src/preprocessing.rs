@@ -2,7 +2,8 @@
 
 use shaders::Real;
 use shaders::params::{
-    Gather, GatherAugmented, LOCAL_CONTRAST_PIXELS, LocalContrast, Standardize, Step, edge, flip, normalization, shift,
+    Gather, GatherAugmented, GatherWindows, LOCAL_CONTRAST_PIXELS, LocalContrast, Standardize, Step, edge, flip,
+    normalization, shift,
 };
 use shaders::reference as twin;
 
@@ -27,6 +28,7 @@ pub(crate) struct Preprocessing {
 pub(crate) enum GatherKind {
     Plain(Gather),
     Augmented(GatherAugmented),
+    Windows(GatherWindows),
 }
 
 impl GatherKind {
@@ -41,7 +43,7 @@ impl GatherKind {
                 ..params
             }),
             // Only workloads with augmentation have views.
-            plain @ Self::Plain(_) => plain,
+            others @ (Self::Plain(_) | Self::Windows(_)) => others,
         }
     }
 
@@ -51,6 +53,7 @@ impl GatherKind {
         match self {
             Self::Plain(params) => Self::Plain(Gather { streamed: 1, ..params }),
             Self::Augmented(params) => Self::Augmented(GatherAugmented { streamed: 1, ..params }),
+            windows @ Self::Windows(_) => windows,
         }
     }
 
@@ -59,6 +62,7 @@ impl GatherKind {
         match self {
             Self::Plain(params) => Self::Plain(Gather { rows, samples, samples_in_first, ..params }),
             Self::Augmented(params) => Self::Augmented(GatherAugmented { rows, samples, samples_in_first, ..params }),
+            Self::Windows(params) => Self::Windows(GatherWindows { rows, samples, ..params }),
         }
     }
 }
@@ -105,8 +109,12 @@ impl Preprocessing {
         let samples = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let rows = step.count;
         let mut batch = vec![T::ZERO; (rows * row_stride) as usize];
-        let mut labels = vec![0; rows as usize];
+        let positions = if let GatherKind::Windows(params) = kind { params.window } else { 1 };
+        let mut labels = vec![0; (rows * positions) as usize];
         match kind.of(rows, samples, split.samples()) {
+            GatherKind::Windows(params) => {
+                twin::gather_windows(&params, step, &split.images, order, &mut batch, &mut labels);
+            }
             GatherKind::Plain(params) => {
                 twin::gather(&params, step, &split.images, &split.labels, order, &mut batch, &mut labels);
             }
@@ -128,6 +136,14 @@ impl Preprocessing {
 fn gather(job: &TrainingJob, data: &Value, alignment: u32) -> GatherKind {
     let (recipe, file) = (&job.input, &job.data.definition.train);
     let (shape, row_stride) = (data.shape, data.stored_features(alignment));
+    if job.data.definition.is_text() {
+        return GatherKind::Windows(GatherWindows {
+            rows: 0,
+            window: shape.features(),
+            stride: row_stride,
+            samples: 0,
+        });
+    }
     let simple =
         matches!(recipe.normalization, Normalization::None | Normalization::EachImage | Normalization::LocalContrast)
             && recipe.augmentation.flip == Flip::Never

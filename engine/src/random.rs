@@ -26,6 +26,10 @@ pub mod stream {
     pub const IMAGES: u32 = 6500;
     /// Order of samples that are repeated to fill a batch. Uses this stream and the next seven.
     pub const REPEATED: u32 = 7000;
+    /// First characters of an epoch's windows; the step is the epoch.
+    pub const WINDOWS: u32 = 9000;
+    /// Characters of a text that a language model writes; the step is the character's number.
+    pub const TEXT: u32 = 9500;
     /// Position about which a segment mirrors the sample order; the step is the segment's first.
     pub const SEGMENT: u32 = 8000;
 }

@@ -37,7 +37,7 @@ pub struct Trace {
     pub first_update_norms: Vec<f64>,
     /// L2 norm of each tensor after the last update.
     pub final_norms: Vec<f64>,
-    /// Logits of the first four samples at step 0.
+    /// Logits of the first four answers at step 0.
     pub logits: Vec<Vec<f64>>,
     /// Share of the first test samples classified correctly after the last update.
     pub test_accuracy: f64,
@@ -67,14 +67,14 @@ pub async fn trace(
     let start = trainer.weights().await?;
     let mut losses = trainer.train_steps(1).await?.losses;
     let gradients = trainer.gradients().await?;
-    let logits = trainer.logits(LOGIT_ROWS.min(request.batch_size)).await?;
+    let logits = trainer.logits(LOGIT_ROWS.min(request.batch_size * job.model.positions()?)).await?;
     let first = trainer.weights().await?;
     if request.steps > 1 {
         losses.extend(trainer.train_steps(request.steps - 1).await?.losses);
     }
     let last = trainer.weights().await?;
     let norms = |tensors: &[Vec<f32>]| tensors.iter().map(|tensor| norm(doubles(tensor))).collect();
-    let test = trainer.evaluate(EvaluationSet::Test, request.test_samples.min(job.data.test.samples())).await?;
+    let test = trainer.evaluate(EvaluationSet::Test, request.test_samples.min(job.test_samples())).await?;
     Ok(Trace {
         workload: workload.name.to_owned(),
         backend: backend.name().to_owned(),

@@ -13,8 +13,9 @@ mod whole_batch;
 
 use async_recursion::async_recursion;
 use results::{
-    Adapter, ColdStart, Communication, Device, Evaluation, InputMode, InputPipeline, Outcome, Provenance, Resources,
-    RunRecord, RunSpec, SCHEMA_VERSION, Settings, Suite, Target, Warning, WeightSample, WorkloadRecord, summary,
+    Adapter, ColdStart, Communication, Device, Evaluation, Goal, InputMode, InputPipeline, Outcome, Provenance,
+    Resources, RunRecord, RunSpec, SCHEMA_VERSION, Settings, Suite, Target, Warning, WeightSample, WorkloadRecord,
+    summary,
 };
 use serde::{Deserialize, Serialize};
 
@@ -99,7 +100,7 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
         for workload in &workloads {
             if let Some(reason) = proof::obstacle(workload, backend) {
                 let workload = workload.name.to_owned();
-                run.warn(Warning::CheckpointMissed { workload, reason: reason.to_owned() });
+                run.warn(Warning::CheckpointMissed { workload, reason });
             }
         }
     }
@@ -164,7 +165,7 @@ impl Run<'_, '_> {
             count: progress.count,
             batch_size: settings.batches.batch_size,
             steps_per_epoch: settings.batches.steps_per_epoch(),
-            target_accuracy: settings.target_accuracy,
+            target: settings.target,
         });
         let (workload, smaller) = fitted?;
         let workload = &workload;
@@ -196,7 +197,7 @@ impl Run<'_, '_> {
         let mut record = empty_record(workload, backend, &settings)?;
         record.cold_start = cold_start(data_seconds, build_seconds, &facts);
         record.settings = Settings {
-            test_samples: job.data.test.samples(),
+            test_samples: job.test_samples(),
             chance_accuracy: Some(job.data.test.chance_accuracy()),
             device_memory_bytes: facts.device_memory_bytes,
             layout: facts.layout,
@@ -220,11 +221,15 @@ impl Run<'_, '_> {
             let learned = learn(&mut learning, workload, &settings, &mut self.peaks).await;
             let stopped_early = learning.stopped_early;
             self.warnings.append(&mut learning.warnings);
+            let writer = learning.take_writer();
             let weights = learned?;
             record.timeline = progress.timeline(self.edges);
             record.resources = self.edges.meter.finish();
             if record.outcome == Outcome::Completed && learning::examples(&job, self.edges)? > 0 {
                 self.edges.observer.trained(workload.name, Classifier::new(&job, weights)?);
+            } else if let Some(mut writer) = writer.filter(|_| record.outcome == Outcome::Completed) {
+                writer.set_weights(weights);
+                self.edges.observer.trained_writer(workload.name, writer);
             }
             if stopped_early {
                 self.warn(Warning::StoppedEarly { workload: workload.name.to_owned() });
@@ -336,13 +341,13 @@ fn empty_record(workload: &Workload, backend: &dyn Backend, settings: &JobSettin
             learning_rate: settings.optimizer.learning_rate,
             precision: backend.precision(),
             training_samples: settings.batches.samples,
-            test_samples: workload.data_set_definition().test.samples,
+            test_samples: workload.test_samples(),
             parameters: workload.model.parameters()?,
             training_flops_per_sample: workload.model.operations()?.training_flops(),
             threads: backend.facts().threads,
             ..Settings::default()
         },
-        target: Some(Target { accuracy: settings.target_accuracy, reached_seconds: None, reached_step: None }),
+        target: Some(Target { goal: settings.target, reached_seconds: None, reached_step: None }),
         communication: (devices > 1).then(|| Communication::among(devices)),
         input: (input != InputMode::Resident).then(|| InputPipeline::new(input)),
         ..WorkloadRecord::default()
@@ -374,7 +379,7 @@ pub enum Event {
         count: u32,
         batch_size: u32,
         steps_per_epoch: u32,
-        target_accuracy: f64,
+        target: Goal,
     },
     /// Start of a phase, which ends the one before.
     PhaseStarted {
@@ -414,6 +419,11 @@ pub enum Event {
     Answered {
         workload: String,
         answers: Vec<u16>,
+    },
+    /// Text that a language model wrote after [`Writer::PROMPT`], at the moments of [`Observer::wants_texts`].
+    Wrote {
+        workload: String,
+        text: String,
     },
     /// Warning that the record will have.
     Warned {

@@ -90,8 +90,8 @@ pub trait Trainer {
     /// decay. Gradients of untrained tensors may be zero.
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>>;
 
-    /// Returns the logits of the last batch's first `rows` samples, before its update. Evaluations overwrite them.
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>>;
+    /// Returns the logits of the last batch's first `answers` answers, before its update. Evaluations overwrite them.
+    async fn logits(&mut self, answers: u32) -> Result<Vec<Vec<f64>>>;
 
     /// Starts a segment with this seed at the next step. Only for backends with repeatable training.
     fn begin_segment(&mut self, _seed: u32) {}
@@ -136,7 +136,7 @@ pub struct TrainerFacts {
 pub struct StepReport {
     /// Mean loss of each step's batch, before its update.
     pub losses: Vec<f64>,
-    /// Samples classified correctly in training mode.
+    /// Correct answers in training mode.
     pub correct: u64,
     pub samples: u64,
     /// Time of the steps, if the backend can separate it from batch preparation. Otherwise the caller's clock is used.
@@ -157,17 +157,18 @@ impl StepReport {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TestReport {
-    /// Mean loss over the samples.
+    /// Mean loss over the answers.
     pub loss: f64,
     pub correct: u64,
-    pub samples: u64,
+    /// Number of answers: one for each sample, or one for each character of its window.
+    pub answers: u64,
     /// Time of the evaluation, as in [`StepReport::seconds`].
     pub seconds: Option<f64>,
 }
 
 impl TestReport {
-    /// Returns the share of samples classified correctly, 0 to 1.
+    /// Returns the share of correct answers, 0 to 1.
     pub fn accuracy(&self) -> f64 {
-        self.correct as f64 / self.samples.max(1) as f64
+        self.correct as f64 / self.answers.max(1) as f64
     }
 }

@@ -128,7 +128,7 @@ fn network(workload: &CardWorkload) -> Markup {
                     @match (&figures.target, &figures.seconds_to_target) {
                         (Some(target), Some(seconds)) => p { (target) " after " b { (seconds) } }
                         (Some(target), None) => p { (target) " not reached" }
-                        (None, _) => p { "accuracy " (figures.accuracy) }
+                        (None, _) => p { (figures.result.in_words()) }
                     }
                 }
                 Err(outcome) => p { "It " (outcome) "." }

@@ -31,7 +31,7 @@ pub(crate) struct ProvenResult {
     pub(crate) category: Category,
     #[serde(flatten)]
     pub(crate) run: ProvenRun,
-    /// Training time until the target accuracy; `None` if it was not reached.
+    /// Training time until the target; `None` if it was not reached.
     pub(crate) seconds_to_target: Option<f64>,
     pub(crate) submitter: Option<String>,
 }
@@ -43,7 +43,7 @@ pub(crate) struct DeviceFigure {
     /// The category. An empty workload means the score of the suite.
     pub(crate) category: Category,
     pub(crate) figure: FigureOfDevice,
-    /// Median time until the target accuracy; `None` if most runs did not reach it, and for scores.
+    /// Median time until the target; `None` if most runs did not reach it, and for scores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seconds_to_target: Option<f64>,
     /// Share of the submitters' announced runs that were finished; `None` without known submitters.
@@ -103,7 +103,7 @@ fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFig
     Some(MadeFigure { line, rates: Histogram::of(rates) })
 }
 
-/// Returns the median time until the target accuracy, over voices. Runs that did not reach it count as the slowest.
+/// Returns the median time until the target, over voices. Runs that did not reach it count as the slowest.
 fn seconds_to_target(results: &[ProvenResult]) -> Option<f64> {
     let mut voices: BTreeMap<_, Vec<f64>> = BTreeMap::new();
     for result in results {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn time_to_accuracy_is_absent_where_most_miss_it() {
+    fn time_to_target_is_absent_where_most_miss_it() {
         let of = |seconds: &[(&str, Option<f64>)]| {
             let results = seconds.iter().map(|(submitter, seconds_to_target)| ProvenResult {
                 seconds_to_target: *seconds_to_target,

@@ -22,8 +22,8 @@ class Unsupported(Exception):
 
 @dataclass
 class Batch:
-    """Samples as (rows, features), their labels, and a factor for each value that a dropout layer sees: 0 for what it drops,
-    1 / (1 - rate) for what survives. In tests there are no factors."""
+    """Samples as (rows, features), the labels of their answers, and a factor for each value that a dropout layer sees: 0 for
+    what it drops, 1 / (1 - rate) for what survives. In tests there are no factors."""
 
     inputs: np.ndarray
     labels: np.ndarray
@@ -43,7 +43,7 @@ class Network:
         raise NotImplementedError
 
     def evaluate(self, batches):
-        """Returns the sum of the samples' losses and how many answers were right."""
+        """Returns the sum of the answers' losses and how many were right."""
         raise NotImplementedError
 
     def weights(self):
@@ -54,7 +54,7 @@ class Network:
         raise NotImplementedError
 
     def logits(self):
-        """Those of the last training step, (rows, classes)."""
+        """Those of the last training step, (answers, classes)."""
         raise NotImplementedError
 
 
@@ -64,6 +64,7 @@ class Job:
     def __init__(self, header, payload):
         self.model, self.shapes, self.tensors = header["model"], header["shapes"], header["tensors"]
         self.loss, self.optimizer, self.classes = header["loss"], header["optimizer"], header["classes"]
+        self.positions = header["positions"]
         self.batch_sizes, self.test_batch_sizes = header["batch_sizes"], header["test_batch_sizes"]
         self.dropouts = header["dropouts"]
         self.layout = header.get("layout", LAYOUTS[0])
@@ -83,15 +84,18 @@ class Job:
         for node, shape in zip(self.model["nodes"], self.shapes):
             layer = node["layer"]
             (kind, settings), = [(layer, {})] if isinstance(layer, str) else layer.items()
-            if "shares" in node or settings.get("zero_padding"):
-                raise Unsupported(f"the layer {kind} with the weights of another, or with padding that has no vector")
+            if settings.get("zero_padding"):
+                raise Unsupported(f"the layer {kind} with padding that has no vector")
             reads = [-1 if source == "data" else source["node"] for source in node["inputs"]]
             yield kind, settings, reads, (shape["height"], shape["width"], shape["channels"])
 
+    def tensors_of(self, place):
+        """Numbers of the tensors of a layer, which may be those of an earlier one."""
+        owner = self.model["nodes"][place].get("shares", place)
+        return [number for number, tensor in enumerate(self.tensors) if tensor["layer"] == owner]
+
     def rule(self):
         """Name and constants of the optimiser's rule."""
-        if "largest_gradient" in self.optimizer:
-            raise Unsupported("a limit on the length of all gradients")
         (name, constants), = self.optimizer["rule"].items()
         return name, constants
 
@@ -130,7 +134,7 @@ class Job:
 
         for number, rows in enumerate(sizes):
             inputs = self.laid_out(take("<f4", rows, self.features), self.input_shape())
-            labels, factors = take("<u4", rows, 1)[:, 0].astype("i4"), []
+            labels, factors = take("<u4", rows, self.positions).ravel().astype("i4"), []
             step = steps[number] if steps else {}
             for place in self.dropouts if steps else []:
                 rate = self.model["nodes"][place["node"]]["layer"]["dropout"]["rate"]
@@ -143,7 +147,7 @@ class Job:
     def blank_batch(self, rows, training):
         """One to get ready with."""
         factors = [np.ones((rows, place["features"]), "f4") for place in self.dropouts] if training else []
-        return Batch(np.zeros((rows, self.features), "f4"), np.zeros(rows, "i4"), factors)
+        return Batch(np.zeros((rows, self.features), "f4"), np.zeros(rows * self.positions, "i4"), factors)
 
 
 def size(shape):

@@ -153,6 +153,10 @@ class KerasNetwork(Network):
     """All but what depends on the framework: `begin`, `step`, `test` and `weights`."""
 
     def __init__(self, job):
+        if any("shares" in node for node in job.model["nodes"]):
+            raise Unsupported("layers that share weights")
+        if "largest_gradient" in job.optimizer:
+            raise Unsupported("a limit on the length of all gradients")
         self.job, self.layout, self.model = job, job.layout, Net(job)
         self.model(*self.at_hand(job.blank_batch(1, False))[:1])
         self.variables = self.model.trainable_variables

@@ -4,8 +4,8 @@
     native-runner --backend wgsl,pytorch --workload keras-mnist-mlp --program pytorch
 
 Layers and optimisers are PyTorch's own, in eager mode. Images lie channels last (PyTorch's memory format `channels_last`), or
-with `--layout nchw` as PyTorch usually has them. Only the LSTM is written out, because its gates have Keras 2's hard sigmoid.
-Nothing is read back before the last step of a message.
+with `--layout nchw` as PyTorch usually has them. Only the LSTM is written out, because its gates have Keras 2's hard sigmoid,
+and before PyTorch 2 attention. Nothing is read back before the last step of a message.
 """
 
 import numpy as np
@@ -40,6 +40,20 @@ def convolution(x, kernel, bias, stride, padding, shape, side):
     return F.conv2d(x, kernel.permute(3, 2, 0, 1), bias, stride, zeros)
 
 
+def attention(x, heads, causal):
+    """softmax(q·kᵀ/√d)·v of each head. The channels of tokens (rows, tokens, channels) are q, k and v."""
+    queries, keys, values = x.unflatten(2, (3, heads, -1)).permute(2, 0, 3, 1, 4)
+    if hasattr(F, "scaled_dot_product_attention"):
+        y = F.scaled_dot_product_attention(queries, keys, values, is_causal=causal)
+    else:
+        scores = queries @ keys.transpose(2, 3) / queries.shape[3] ** 0.5
+        if causal:
+            later = torch.ones(scores.shape[2:], dtype=torch.bool, device=x.device).triu(1)
+            scores = scores.masked_fill(later, float("-inf"))
+        y = scores.softmax(3) @ values
+    return y.transpose(1, 2)
+
+
 def pool(x, shape, kind, side, stride, padding, rounding, activation):
     of = {"kernel_size": side, "stride": stride, "padding": padding, "ceil_mode": rounding == "ceil"}
     x = F.max_pool2d(x, **of) if kind == "max" else F.avg_pool2d(x, **of, count_include_pad=False)
@@ -54,12 +68,44 @@ def local_response_norm(x, radius, bias, alpha, beta):
     return x / (bias + alpha * total) ** beta
 
 
+def is_pixelwise(settings):
+    """True of a convolution that reads one pixel at a time, which is the same dense layer for each of them."""
+    return settings["side"] == settings["stride"] == 1 and settings["padding"] in ("valid", "same", {"zeros": 0})
+
+
+def channels_last_layer(kind, settings, x, weights):
+    """The value of a layer of CHANNELS_LAST_LAYERS for images (rows, height, width, channels)."""
+    if kind == "dense":
+        return F.linear(x.flatten(1), weights[0].t(), *weights[1:])
+    if kind == "pixelwise":
+        return F.linear(x, weights[0][0, 0].t(), *weights[1:])
+    if kind == "lstm":
+        return lstm(x.flatten(0, 1), *weights, settings["units"])
+    if kind == "embedding":
+        words = x.flatten(1)[:, settings["first"]: settings["first"] + settings["count"]]
+        return F.embedding(words.long(), *weights)
+    if kind == "position_embedding":
+        return x.flatten(1, 2) + weights[0]
+    if kind == "layer_norm":
+        return F.layer_norm(x, x.shape[3:], *weights, eps=settings["epsilon"])
+    if kind == "attention":
+        return attention(x.flatten(1, 2), settings["heads"], settings["causal"])
+    return F.linear(x, *weights)
+
+
+# Layers of images as PyTorch names their sides, whichever way they lie.
+IMAGE_LAYERS = {"conv2d", "dropout", "add", "pool", "local_response_norm"}
+# These read an image in the order of their weights, channels last, as Keras's Flatten does, or one pixel at a time.
+CHANNELS_LAST_LAYERS = {"dense", "lstm", "embedding", "pixelwise", "layer_norm", "attention"}
+CHANNELS_LAST_LAYERS |= {"position_embedding", "word_scores"}
+
+
 class PyTorchNetwork(Network):
     def __init__(self, job):
         self.job, self.layout = job, job.layout
-        known = {"conv2d", "dense", "lstm", "embedding", "dropout", "add", "pool", "local_response_norm"}
+        self.own = [job.tensors_of(place) for place in range(len(job.shapes))]
         for kind, _, _, _ in job.nodes():
-            if kind not in known:
+            if kind not in IMAGE_LAYERS | CHANNELS_LAST_LAYERS:
                 raise Unsupported(f"the layer {kind}")
         self.begin()
         for rows in job.batch_sizes:
@@ -70,7 +116,7 @@ class PyTorchNetwork(Network):
 
     def begin(self):
         self.tensors = [torch.tensor(value, device=DEVICE, requires_grad=True) for value in self.job.initial]
-        self.last, self.velocities, self.updates = None, None, 0
+        self.last, self.slopes, self.velocities, self.updates = None, None, None, 0
         name, constants = self.job.rule()
         groups = [
             {"params": [tensor], "weight_decay": decay, "times": times}
@@ -85,8 +131,9 @@ class PyTorchNetwork(Network):
             self.rule = torch.optim.RMSprop(groups, 1.0, constants["rho"], constants["epsilon"])
         elif name == "adadelta":
             self.rule = torch.optim.Adadelta(groups, 1.0, constants["rho"], constants["epsilon"])
-        elif name == "adam" and not constants["decoupled"]:
-            self.rule = torch.optim.Adam(groups, 1.0, (constants["beta1"], constants["beta2"]), constants["epsilon"])
+        elif name == "adam":
+            rule = torch.optim.AdamW if constants["decoupled"] else torch.optim.Adam
+            self.rule = rule(groups, 1.0, (constants["beta1"], constants["beta2"]), constants["epsilon"])
         elif name == "sgd":
             # Caffe's momentum has the rate inside, which matters where the rate changes.
             self.rule = torch.optim.SGD(groups, 1.0)
@@ -100,37 +147,33 @@ class PyTorchNetwork(Network):
         return images if self.layout == "nchw" else images.permute(0, 3, 1, 2)
 
     def forward(self, inputs, factors):
-        tensors, factors = iter(self.tensors), iter(factors)
+        """Logits (answers, classes)."""
+        factors = iter(factors)
         values = {-1: self.named(inputs, self.job.input_shape())}
         for place, (kind, settings, reads, shape) in enumerate(self.job.nodes()):
-            x, activation = values[reads[0]], ACTIVATIONS[settings.get("activation", "identity")]
-            has_bias = "weights" in settings and settings["weights"]["bias"] is not None
-            if kind == "dropout":
+            given = [values[read] for read in reads]
+            weights = [self.tensors[number] for number in self.own[place]]
+            activation = ACTIVATIONS[settings.get("activation", "identity")]
+            if kind == "conv2d" and self.layout == "nhwc" and is_pixelwise(settings):
+                kind = "pixelwise"
+            if kind in CHANNELS_LAST_LAYERS:
+                y = channels_last_layer(kind, settings, given[0].permute(0, 2, 3, 1), weights)
+                y = activation(y).reshape(-1, *shape).permute(0, 3, 1, 2)
+            elif kind == "dropout":
                 factor = next(factors, None)
-                y = x if factor is None else x * self.named(factor, shape)
+                y = given[0] if factor is None else given[0] * self.named(factor, shape)
             elif kind == "conv2d":
-                kernel, bias = next(tensors), next(tensors) if has_bias else None
-                y = activation(convolution(x, kernel, bias, settings["stride"], settings["padding"], shape, settings["side"]))
-            elif kind in ("dense", "lstm", "embedding"):
-                # These read an image in the order of their weights: channels last, as Keras's Flatten does.
-                x = x.permute(0, 2, 3, 1)
-                if kind == "dense":
-                    kernel, bias = next(tensors), next(tensors) if has_bias else None
-                    y = activation(F.linear(x.flatten(1), kernel.t(), bias))
-                elif kind == "lstm":
-                    y = lstm(x.flatten(0, 1), next(tensors), next(tensors), next(tensors), settings["units"])
-                else:
-                    words = x.flatten(1)[:, settings["first"]: settings["first"] + settings["count"]]
-                    y = F.embedding(words.long(), next(tensors))
-                y = y.reshape(-1, *shape).permute(0, 3, 1, 2)
+                kernel, bias = weights if len(weights) == 2 else (*weights, None)
+                y = convolution(given[0], kernel, bias, settings["stride"], settings["padding"], shape, settings["side"])
+                y = activation(y)
             elif kind == "add":
-                y = activation(x + values[reads[1]])
+                y = activation(given[0] + given[1])
             elif kind == "pool":
-                y = pool(x, shape, **settings)
+                y = pool(given[0], shape, **settings)
             else:
-                y = local_response_norm(x, **settings)
+                y = local_response_norm(given[0], **settings)
             values[place] = y
-        return y.flatten(1)
+        return y.permute(0, 2, 3, 1).reshape(-1, self.job.classes)
 
     def judged(self, batch, factors):
         """Logits, sum of the losses, and right answers."""
@@ -141,11 +184,18 @@ class PyTorchNetwork(Network):
         total = F.cross_entropy(scaled, labels, reduction="sum", label_smoothing=loss["label_smoothing"])
         return logits, total, (logits.argmax(1) == labels).sum()
 
-    def step(self, batch):
+    def step(self, batch, keeps):
+        """Trains on a batch, and keeps what a check may ask for if `keeps`."""
         self.rule.zero_grad(set_to_none=True)
         logits, total, correct = self.judged(batch, batch.factors)
-        rows = len(batch.labels)
-        (total if self.job.loss["summed"] else total / rows).backward()
+        answers = len(batch.labels)
+        (total if self.job.loss["summed"] else total / answers).backward()
+        limit = self.job.optimizer.get("largest_gradient")
+        if keeps:
+            self.last = logits
+            self.slopes = [tensor.grad.clone() if limit else tensor.grad for tensor in self.tensors]
+        if limit:
+            torch.nn.utils.clip_grad_norm_(self.tensors, limit)
         self.updates += 1
         for group in self.rule.param_groups:
             group["lr"] = group["times"] * batch.scheduled_rate
@@ -156,8 +206,7 @@ class PyTorchNetwork(Network):
             self.rule.step()
         else:
             self.descend(batch.scheduled_rate)
-        self.last = logits
-        return total.detach() / rows, correct
+        return total.detach() / answers, correct
 
     @torch.no_grad()
     def descend(self, rate):
@@ -168,7 +217,7 @@ class PyTorchNetwork(Network):
             tensor.sub_(velocity)
 
     def train(self, batches):
-        losses, correct = zip(*[self.step(batch) for batch in batches])
+        losses, correct = zip(*[self.step(batch, batch is batches[-1]) for batch in batches])
         return torch.stack(losses).tolist(), int(torch.stack(correct).sum())
 
     @torch.no_grad()
@@ -180,7 +229,7 @@ class PyTorchNetwork(Network):
         return [tensor.detach().cpu().numpy() for tensor in self.tensors]
 
     def gradients(self):
-        return [tensor.grad.cpu().numpy() for tensor in self.tensors]
+        return [slope.cpu().numpy() for slope in self.slopes]
 
     def logits(self):
         return self.last.detach().cpu().numpy()

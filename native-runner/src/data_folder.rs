@@ -76,8 +76,8 @@ impl LocalData {
 
     pub(crate) fn availability(&self, definition: &DataSetDefinition) -> Availability {
         match (&definition.origin, &self.stories) {
-            (Origin::Files { .. }, _) if self.noise => Availability::AlwaysGenerated,
-            (Origin::Files { .. }, _) => self
+            (Origin::Files { .. } | Origin::Text { .. }, _) if self.noise => Availability::AlwaysGenerated,
+            (Origin::Files { .. } | Origin::Text { .. }, _) => self
                 .folder_of(definition)
                 .map_or(Availability::Missing, |folder| Availability::Files { folder: folder.clone() }),
             (Origin::Stories(_), Some(folder)) => Availability::Files { folder: folder.clone() },
@@ -160,7 +160,7 @@ impl DataSource for LocalData {
         }
         tracing::info!(set = %definition.name, "data: {}", self.availability(definition).text());
         let data = self.read(definition);
-        if data.is_err() && matches!(definition.origin, Origin::Files { .. }) {
+        if data.is_err() && definition.compact_files().is_some() {
             let folder = self.folder_of(definition).or(self.places.first());
             self.repairs.push(fetching(&definition.name, folder.map(PathBuf::as_path)));
         }

@@ -2,7 +2,7 @@ use std::fmt;
 
 use results::kernels::KernelReport;
 use results::measured::MeasurementOutcome;
-pub(crate) use view::text::{figure, mebibytes, peak as amount};
+pub(crate) use view::text::{figure, goal, loss, mebibytes, peak as amount, reads_text};
 
 pub(crate) fn list_peaks(report: &KernelReport) -> String {
     report.peaks.iter().map(|peak| amount(peak.unit, peak.value)).collect::<Vec<_>>().join(", ")

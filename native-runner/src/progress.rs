@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use console::Term;
-use engine::{Event, Observer, measure};
+use engine::{Event, Observer, WantedTexts, Writer, measure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use results::kernels::{KernelReport, KernelSummary};
-use results::{Outcome, Summary, Warning, WorkloadRecord};
+use results::{Goal, Outcome, Warning, WorkloadRecord, bits_per_character};
 
 use crate::device::describe;
 use crate::figures::{figure, list_peaks};
+use crate::report::tested;
 use crate::screen::{self, NoteMark, Screen};
 use crate::study::folder::{CellEnding, FinishedCell};
 
@@ -106,13 +107,19 @@ const RUN_TEMPLATE: &str = "{spinner:.cyan} {prefix}\n  {wide_bar:.cyan/dim} {pe
 pub(crate) struct RunProgress {
     progress: ProgressScreen,
     steps_per_epoch: u32,
+    target: Option<Goal>,
     /// Number of parts before this one, total number, and a title that distinguishes it; absent in a single run.
     pub(crate) part: Option<(usize, usize, String)>,
 }
 
 impl RunProgress {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
-        Self { progress: ProgressScreen::new(interrupt, RUN_TEMPLATE, AFTER_WINDOW), steps_per_epoch: 1, part: None }
+        let progress = ProgressScreen::new(interrupt, RUN_TEMPLATE, AFTER_WINDOW);
+        Self { progress, steps_per_epoch: 1, target: None, part: None }
+    }
+
+    fn is_loss_the_goal(&self) -> bool {
+        matches!(self.target, Some(Goal::Loss(_)))
     }
 }
 
@@ -126,19 +133,22 @@ impl Observer<Event> for RunProgress {
             }
             // Other warnings are shown below the results, where they are not overlooked.
             Event::RunStarted { .. } | Event::Warned { .. } | Event::Examples { .. } | Event::Answered { .. } => {}
-            Event::WorkloadStarted { workload, index, count, steps_per_epoch, .. } => {
+            Event::WorkloadStarted { workload, index, count, steps_per_epoch, target, .. } => {
                 let name = Screen::Error.bold(workload);
                 self.progress.say(&match &self.part {
                     Some((index, count, title)) => format!("{name} {title} ({} of {count})", index + 1),
                     None => format!("{name} ({} of {count})", index + 1),
                 });
                 self.steps_per_epoch = *steps_per_epoch;
+                self.target = Some(*target);
             }
             Event::PhaseStarted { phase, .. } => self.progress.begin(phase.title()),
             Event::Progress { run_fraction, epochs, loss, training_accuracy, samples_per_second, .. } => {
                 let rate = figure("samples_per_second", *samples_per_second);
-                let accuracy = figure("accuracy", *training_accuracy);
-                let text = format!("epoch {epochs:.2} · {rate} · loss {loss:.4} · training accuracy {accuracy}");
+                let mut text = format!("epoch {epochs:.2} · {rate} · loss {loss:.4}");
+                if !self.is_loss_the_goal() {
+                    text += &format!(" · training accuracy {}", figure("accuracy", *training_accuracy));
+                }
                 let (index, count) = self.part.as_ref().map_or((0, 1), |(index, count, _)| (*index, *count));
                 let run_fraction = (index as f64 + run_fraction.clamp(0.0, 1.0)) / count as f64;
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the bar")]
@@ -147,20 +157,33 @@ impl Observer<Event> for RunProgress {
                 self.progress.say_now_and_then(&format!("  {:3} %  {text}", position * 100 / BAR_PARTS));
                 self.progress.bar.set_message(text);
             }
-            Event::Evaluated { evaluation, .. } => {
+            Event::Evaluated { workload, evaluation } => {
                 let epochs = evaluation.step as f64 / f64::from(self.steps_per_epoch.max(1));
                 let (accuracy, loss) = (figure("accuracy", evaluation.accuracy), evaluation.loss);
                 let time = figure("training_seconds", evaluation.training_seconds);
-                let text =
-                    format!("epoch {epochs:.2} · test accuracy {accuracy} · loss {loss:.4} · {time} of training");
+                let tested = if self.is_loss_the_goal() {
+                    let bits = bits_per_character(loss);
+                    let reads_text = engine::workload(workload).is_some_and(|of| of.reads_text());
+                    let bits = if reads_text { format!(" ({bits:.4} bits per character)") } else { String::new() };
+                    format!("test loss {loss:.4}{bits} · accuracy {accuracy}")
+                } else {
+                    format!("test accuracy {accuracy} · loss {loss:.4}")
+                };
+                let text = format!("epoch {epochs:.2} · {tested} · {time} of training");
                 self.progress.say(&Screen::Error.wrapped("  ", &text, 2));
+            }
+            Event::Wrote { text, .. } => {
+                // Line breaks and runs of spaces would break the list of evaluations.
+                let words: Vec<&str> = text.split_whitespace().collect();
+                let paragraph = format!("“{}{} …”", Writer::PROMPT, words.join(" "));
+                self.progress.say(&Screen::Error.wrapped("    ", &paragraph, 4));
             }
             Event::WorkloadFailed { message, .. } => {
                 self.progress.say(&ended(NoteMark::Bad, &format!("not trained: {message}")));
             }
             Event::WorkloadFinished { record } => {
                 let text = match &record.outcome {
-                    Outcome::Completed => return self.progress.say(&ended(NoteMark::Good, &headline(&record.summary))),
+                    Outcome::Completed => return self.progress.say(&ended(NoteMark::Good, &headline(record))),
                     Outcome::Diverged { step } => format!("diverged at step {step}"),
                     Outcome::Incorrect => "disagrees with the reference, so it was not timed".to_owned(),
                     Outcome::Cancelled => "cancelled".to_owned(),
@@ -175,20 +198,26 @@ impl Observer<Event> for RunProgress {
     fn cancelled(&self) -> bool {
         self.progress.interrupt.asked()
     }
+
+    /// Texts would clutter the table of a comparison.
+    fn wants_texts(&self) -> WantedTexts {
+        if self.part.is_none() { WantedTexts::AtEvaluations } else { WantedTexts::None }
+    }
 }
 
 /// Logs events that the progress display omits or delays.
 fn log(event: &Event) {
     match event {
         Event::RunStarted { workloads, seed, .. } => tracing::info!(?workloads, seed, "run"),
-        Event::WorkloadStarted { workload, steps_per_epoch, target_accuracy, .. } => {
-            tracing::info!(workload, steps_per_epoch, target_accuracy, "workload");
+        Event::WorkloadStarted { workload, steps_per_epoch, target, .. } => {
+            tracing::info!(workload, steps_per_epoch, ?target, "workload");
         }
         Event::PhaseStarted { workload, phase } => tracing::info!(workload, "{}", phase.title()),
         Event::Progress { workload, step, training_seconds, loss, samples_per_second, .. } => {
             tracing::debug!(workload, step, training_seconds, loss, samples_per_second, "window");
         }
         Event::Evaluated { workload, evaluation } => tracing::info!(workload, ?evaluation, "test"),
+        Event::Wrote { workload, text } => tracing::info!(workload, text, "text"),
         // Not requested by this program.
         Event::Examples { .. } | Event::Answered { .. } => {}
         Event::Warned { warning } => tracing::warn!(?warning, "warning for the record"),
@@ -204,10 +233,9 @@ fn ended(mark: NoteMark, text: &str) -> String {
     Screen::Error.wrapped(&format!("  {} ", mark.shown(Screen::Error)), text, 4)
 }
 
-fn headline(summary: &Summary) -> String {
-    let rate = summary.samples_per_second.map(|rate| figure("samples_per_second", rate));
-    let accuracy = summary.accuracy.map(|share| format!("test accuracy {}", figure("accuracy", share)));
-    let facts: Vec<String> = rate.into_iter().chain(accuracy).collect();
+fn headline(record: &WorkloadRecord) -> String {
+    let rate = record.summary.samples_per_second.map(|rate| figure("samples_per_second", rate));
+    let facts: Vec<String> = rate.into_iter().chain(tested(record)).collect();
     if facts.is_empty() { "done".to_owned() } else { facts.join(" · ") }
 }
 
@@ -297,7 +325,7 @@ impl StudyProgress {
 
     pub(crate) fn ended(&mut self, finished: &FinishedCell) {
         let took = format!("{} in total", figure("training_seconds", finished.seconds));
-        let figures = finished.workload().map(|workload| headline(&workload.summary));
+        let figures = finished.workload().map(headline);
         let figures = figures.or_else(|| finished.kernels().map(|record| summarize_kernels(&record.report)));
         let text = match (finished.ending, figures, &finished.reason) {
             (CellEnding::Completed, Some(figures), _) => format!("{figures} · {took}"),

@@ -2,12 +2,12 @@
 
 use results::statistics::median;
 use results::{
-    ColdStart, Correctness, FailureCause, IN_COMPATIBILITY_MODE, Outcome, ResourceSample, RunRecord, WorkloadRecord,
-    metrics_of, obstacle, score_digits,
+    ColdStart, Correctness, FailureCause, Goal, IN_COMPATIBILITY_MODE, Outcome, ResourceSample, RunRecord,
+    WorkloadRecord, metrics_of, obstacle, score_digits,
 };
 
 use crate::failure::{Failure, Result};
-use crate::figures::{figure, mebibytes};
+use crate::figures::{figure, goal, loss, mebibytes, reads_text};
 use crate::screen::{NONE, Screen, TableColumn, TextTable};
 
 pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<()> {
@@ -167,14 +167,23 @@ fn headline(record: &WorkloadRecord) -> String {
     let summary = &record.summary;
     let mut facts = Vec::new();
     facts.extend(summary.samples_per_second.map(|rate| figure("samples_per_second", rate)));
-    facts.extend(summary.accuracy.map(|share| format!("{} accuracy", figure("accuracy", share))));
+    facts.extend(tested(record));
     facts.extend(record.target.map(|target| {
-        // The last accuracy may be below a target that was reached earlier.
+        // The last evaluation may be worse than a target that was reached earlier.
         let reached = target.reached_seconds.map(|seconds| figure("seconds_to_target", seconds));
         let reached = reached.map_or_else(|| "not reached".to_owned(), |time| format!("reached after {time}"));
-        format!("target {} {reached}", figure("accuracy", target.accuracy))
+        format!("target {} {reached}", goal(target.goal))
     }));
     format!("{name} {}", facts.join(", "))
+}
+
+/// Returns the last accuracy, or the last loss if the goal is a loss.
+pub(crate) fn tested(record: &WorkloadRecord) -> Option<String> {
+    let last = record.evaluations.last()?;
+    Some(match record.target.map(|target| target.goal) {
+        Some(Goal::Loss(_)) => format!("test loss {}", loss(last.loss, reads_text(record))),
+        _ => format!("test accuracy {}", figure("accuracy", last.accuracy)),
+    })
 }
 
 /// Lists the reasons why the record cannot be ranked by default; empty if it can.
@@ -273,7 +282,8 @@ mod tests {
         let evaluation = Evaluation { step: 938, training_seconds: 12.5, seconds: 1.0, loss: 0.05, accuracy: 0.9861 };
         workload.evaluations = vec![evaluation];
         workload.windows.clear();
-        workload.target = Some(Target { accuracy: 0.98, reached_seconds: Some(12.5), reached_step: Some(938) });
+        workload.target =
+            Some(Target { goal: Goal::Accuracy(0.98), reached_seconds: Some(12.5), reached_step: Some(938) });
         workload.resources = Resources::default();
         workload.summary =
             Summary { samples_per_second: Some(41_234.0), accuracy: Some(0.9861), stable: true, ..Summary::default() };
@@ -282,8 +292,8 @@ mod tests {
 
     #[test]
     fn verdict_names_the_device_and_every_reason_against_a_rank() {
-        let standard = "Some GPU · wgsl · caffe-mnist 41.23 k samples/s, 98.61 % accuracy, \
-                        target 98.00 % reached after 12.50 s · can be ranked";
+        let standard = "Some GPU · wgsl · caffe-mnist 41.23 k samples/s, test accuracy 98.61 %, \
+                        target 98 % reached after 12.50 s · can be ranked";
         assert_eq!(verdict(&record(Outcome::Completed)), standard);
         type RecordChange = fn(&mut RunRecord);
 

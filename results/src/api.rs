@@ -135,7 +135,7 @@ pub struct StoredRun {
     /// True while the leaderboard computes parts of the run again.
     pub being_verified: bool,
     /// Metrics of each workload of the record, in its order, as the leaderboard lists them: limited by its own clock,
-    /// and with the accuracy that it computed itself. Empty if they are the record's own.
+    /// and with the accuracy and loss that it computed itself. Empty if they are the record's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub listed: Vec<Summary>,
     pub record: RunRecord,
@@ -240,9 +240,10 @@ pub enum RunSort {
     Newest,
     /// By time of upload, the oldest first: a request with the last cursor gets newer rows.
     Oldest,
-    /// By accuracy on the test set, the best first; rows without one come last.
+    /// By the result on the test set, the best first: the highest accuracy, or the lowest loss of a workload whose
+    /// target is a loss. Rows without a result come last.
     Accuracy,
-    /// By training time until the target accuracy was first seen; only results that reached it.
+    /// By training time until the target was first seen; only results that reached it.
     TimeToAccuracy,
 }
 
@@ -371,6 +372,12 @@ pub enum Note {
          not ranked."
     )]
     NotProvable { workload: String },
+    /// The states of this workload are larger than the leaderboard accepts.
+    #[error(
+        "{workload}: a leaderboard cannot prove networks whose weights and optimizer memories are this large, so this \
+         one is not ranked."
+    )]
+    LargeStates { workload: String },
     /// Another run of this submitter on this day was flagged.
     #[error("Another run of this submitter on this day was flagged.")]
     OtherFlagged,

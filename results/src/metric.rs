@@ -8,6 +8,8 @@ pub enum Unit {
     Seconds,
     /// Share from 0 to 1, shown as a percentage.
     Share,
+    /// Mean cross-entropy in nats, shown as a bare number.
+    Loss,
     Joules,
     /// Samples per second per watt, which is samples per joule.
     SamplesPerJoule,
@@ -37,6 +39,7 @@ impl Metric {
             Unit::Seconds => in_unit(value, [(1e-3, 1e6, "µs"), (1.0, 1e3, "ms"), (600.0, 1.0, "s")])
                 .unwrap_or_else(|| format!("{} min", format_significant(value / 60.0))),
             Unit::Share => format!("{:.2} %", value * 100.0),
+            Unit::Loss => format_significant(value),
             Unit::Joules => in_unit(value, [(1e-3, 1e6, "µJ"), (1.0, 1e3, "mJ"), (1e4, 1.0, "J")])
                 .unwrap_or_else(|| format!("{}J", with_si_prefix(value))),
             Unit::SamplesPerJoule => format!("{} samples/J", with_si_prefix(value)),
@@ -66,9 +69,12 @@ pub const METRICS: &[Metric] = &[
     measure("samples_per_second", "Training throughput", Unit::SamplesPerSecond, |s| s.samples_per_second)
         .about("Training samples per second: the median of windows of at least one second after the warm-up."),
     measure("accuracy", "Test accuracy", Unit::Share, |s| s.accuracy)
-        .about("Share of the test set that the trained network classifies correctly."),
-    measure("seconds_to_target", "Time to accuracy", Unit::Seconds, |s| s.seconds_to_target)
-        .about("Seconds of training, evaluation excluded, until the workload's target accuracy was first seen."),
+        .about("Share of correct answers that the trained network gives on the test set."),
+    measure("test_loss", "Test loss", Unit::Loss, |s| s.test_loss)
+        .about("Mean cross-entropy of the trained network's answers on the test set; lower is better."),
+    measure("seconds_to_target", "Time to target", Unit::Seconds, |s| s.seconds_to_target).about(
+        "Seconds of training, evaluation excluded, until the workload's target accuracy or loss was first seen.",
+    ),
     measure("seconds_per_epoch", "Time per epoch", Unit::Seconds, |s| s.seconds_per_epoch)
         .about("Seconds of training for one pass over the training set, median over the finished epochs."),
     measure("step_seconds_p50", "Step time, median", Unit::Seconds, |s| s.step_seconds_p50)
@@ -97,6 +103,11 @@ pub const METRICS: &[Metric] = &[
 
 pub fn metric(id: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|m| m.id == id)
+}
+
+/// Converts the mean loss of the characters of a text to bits per character.
+pub fn bits_per_character(loss: f64) -> f64 {
+    loss / std::f64::consts::LN_2
 }
 
 /// Formats a score in GFLOP/s with three significant digits: `0.873`, `15.3`, `4210`.
@@ -147,6 +158,7 @@ mod tests {
         assert_eq!(text("samples_per_second", 3_412.4), "3412 samples/s");
         assert_eq!(text("samples_per_second", 1_234_567.0), "1.235 M samples/s");
         assert_eq!(text("accuracy", 0.98125), "98.12 %");
+        assert_eq!(text("test_loss", 1.8834), "1.883");
         assert_eq!(text("step_seconds_p50", 0.000_31), "310.0 µs");
         assert_eq!(text("seconds_per_epoch", 39.871), "39.87 s");
         assert_eq!(text("flops_per_second", 12_345_678_901.0), "12.35 GFLOP/s");

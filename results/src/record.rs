@@ -105,7 +105,7 @@ pub struct WorkloadRecord {
     /// The leaderboard's view of each window, in order; empty if it did not see all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub segments: Vec<Segment>,
-    /// Accuracy to reach, and when it was reached; absent if the workload has none.
+    /// Accuracy or loss to reach, and when it was reached; absent if the workload has none.
     pub target: Option<Target>,
     /// Some of the final weights, chosen by the seed. Evidence for a replay of the run.
     pub weight_samples: Vec<WeightSample>,
@@ -149,11 +149,12 @@ pub struct Summary {
     pub training_seconds: f64,
     /// Seconds of the last pass over the test set.
     pub testing_seconds: Option<f64>,
-    /// Share of the test set that the last pass over it classified correctly, 0 to 1.
+    /// Share of correct answers in the last pass over the test set, 0 to 1. A sample has one answer, or one for each
+    /// character of a text.
     pub accuracy: Option<f64>,
-    /// Mean loss over the test set in the last pass over it.
+    /// Mean loss in the last pass over the test set, in nats for each answer.
     pub test_loss: Option<f64>,
-    /// Seconds of training until the target accuracy was first seen, evaluation excluded.
+    /// Seconds of training until the target was first seen, evaluation excluded.
     pub seconds_to_target: Option<f64>,
     /// Throughput of the slowest counted window divided by the fastest one's, 0 to 1.
     pub sustained_ratio: Option<f64>,
@@ -195,12 +196,12 @@ pub struct Settings {
     pub learning_rate: f64,
     /// Number format of activations and products.
     pub precision: Precision,
-    /// Samples in the training set.
+    /// Samples in the training set. For a text, the windows of characters that an epoch draws.
     pub training_samples: u32,
-    /// Samples in the test set.
+    /// Samples in the test set. For a text, its windows of characters, one after the other.
     pub test_samples: u32,
-    /// Share of the test set that belongs to its most frequent class, 0 to 1: the accuracy of always answering that
-    /// class. Absent if the workload could not be trained.
+    /// Share of the test set's labels that belong to its most frequent class, 0 to 1: the accuracy of always answering
+    /// that class. Absent if the workload could not be trained.
     pub chance_accuracy: Option<f64>,
     /// Number of trainable parameters.
     pub parameters: u64,
@@ -260,7 +261,7 @@ pub struct CurvePoint {
     pub training_seconds: f64,
     /// Mean training loss since the previous point.
     pub loss: f64,
-    /// Share of the training samples since the previous point that were classified correctly, 0 to 1.
+    /// Share of correct answers in training since the previous point, 0 to 1.
     pub accuracy: f64,
 }
 
@@ -274,9 +275,9 @@ pub struct Evaluation {
     pub training_seconds: f64,
     /// Seconds that this pass took.
     pub seconds: f64,
-    /// Mean loss over the test set.
+    /// Mean loss of all answers.
     pub loss: f64,
-    /// Share of the test set that was classified correctly, 0 to 1.
+    /// Share of correct answers, 0 to 1. A sample has one answer, or one for each character of a text.
     pub accuracy: f64,
 }
 
@@ -290,7 +291,7 @@ pub struct Epoch {
     pub seconds: f64,
     /// Mean training loss over this epoch.
     pub loss: f64,
-    /// Share of the epoch's training samples that were classified correctly, 0 to 1.
+    /// Share of correct answers in training over this epoch, 0 to 1.
     pub accuracy: f64,
 }
 
@@ -319,12 +320,46 @@ pub struct PeakSample {
     pub copied_bytes_per_second: Option<f64>,
 }
 
-/// The accuracy to reach, and when it was first seen.
+/// Result on the test set that training is timed to reach.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Goal {
+    /// Smallest share of correct answers on the test set, 0 to 1.
+    Accuracy(f64),
+    /// Largest mean loss on the test set.
+    Loss(f64),
+}
+
+impl Goal {
+    pub fn is_reached(self, evaluation: &Evaluation) -> bool {
+        match self {
+            Self::Accuracy(accuracy) => evaluation.accuracy >= accuracy,
+            Self::Loss(loss) => evaluation.loss <= loss,
+        }
+    }
+
+    /// Returns the name of the number: `accuracy` or `loss`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Accuracy(_) => "accuracy",
+            Self::Loss(_) => "loss",
+        }
+    }
+
+    pub fn number(self) -> f64 {
+        match self {
+            Self::Accuracy(number) | Self::Loss(number) => number,
+        }
+    }
+}
+
+/// The goal of the training, and when it was first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// Share of the test set to classify correctly, 0 to 1.
-    pub accuracy: f64,
+    /// Accuracy or loss to reach.
+    #[serde(flatten)]
+    pub goal: Goal,
     /// Seconds of training until the target was first seen, evaluation excluded; absent if it was not reached.
     pub reached_seconds: Option<f64>,
     /// Steps done when the target was first seen; absent if it was not reached.
@@ -433,6 +468,8 @@ pub enum Phase {
     Training,
     /// Classifying samples that are not trained on.
     Testing,
+    /// Writing a text with the language model that trains.
+    Writing,
     /// More timed windows after training, until the throughput has settled.
     Measuring,
     /// Measuring the peak performance of the device.
@@ -452,6 +489,7 @@ impl Phase {
             Self::WarmingUp => "warming up",
             Self::Training => "training",
             Self::Testing => "testing",
+            Self::Writing => "writing a text",
             Self::Measuring | Self::MeasuringPeak => "measuring",
             Self::Proving => "proving the run",
             Self::Paused => "waiting",

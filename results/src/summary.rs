@@ -107,7 +107,8 @@ pub fn counted_windows(windows: &[Window]) -> impl Iterator<Item = &Window> {
 }
 
 /// Returns true if the last accuracy exceeds the share of the most frequent class by more than three standard
-/// deviations of the sampling error.
+/// deviations of the sampling error. Answers for characters of a window depend on each other, so that the error is that
+/// of its samples.
 pub fn has_learned(record: &WorkloadRecord) -> bool {
     let settings = &record.settings;
     let (Some(last), Some(chance)) = (record.evaluations.last(), settings.chance_accuracy) else { return false };

@@ -7,7 +7,7 @@
 // params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values; the keys and values of dx are stored.
 // dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
 // kernel "attention_key_value_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue",
-//     "attention", "store_gradient"
+//     "attention", "attention_four", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;
@@ -29,15 +29,15 @@ fn main(
     let quads = params.head_size / 4u;
     let key = query_of(at.row, at.head, at.token) + width();
     let value = key + width();
-    let first_query = query_of(at.row, at.head, 0u);
-    let first_result = result_of(at.row, at.head, 0u);
+    let queries_start = query_of(at.row, at.head, 0u);
+    let results_start = result_of(at.row, at.head, 0u);
     let first_number = number - at.token;
     var key_gradient: array<vec4<f32>, HEAD_QUADS>;
     var value_gradient: array<vec4<f32>, HEAD_QUADS>;
-    for (var first = 0u; first < params.tokens; first += 4u) {
+    for (var first = first_query(at.token); first < params.tokens; first += 4u) {
         let tokens = four_tokens(first);
-        let queries = first_query + tokens * (3u * width());
-        let results = first_result + tokens * width();
+        let queries = queries_start + tokens * (3u * width());
+        let results = results_start + tokens * width();
         let numbers = first_number + tokens;
         var scores = vec4<f32>(0.0);
         var products = vec4<f32>(0.0);
@@ -67,7 +67,7 @@ fn main(
         );
         let four_means = vec4<f32>(means[numbers.x], means[numbers.y], means[numbers.z], means[numbers.w]);
         let all_probabilities = exp(params.scale * scores - normalizers);
-        let probabilities = select(vec4<f32>(0.0), all_probabilities, existing(first));
+        let probabilities = select(vec4<f32>(0.0), all_probabilities, before(first, params.tokens));
         let weights = params.scale * probabilities * (products - four_means);
         for (var i = 0u; i < quads; i++) {
             key_gradient[i] = add_weighted(

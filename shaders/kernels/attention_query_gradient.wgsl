@@ -7,7 +7,7 @@
 // params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values; the queries of dx are stored.
 // y, dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
 // kernel "attention_query_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "attention",
-//     "store_gradient"
+//     "attention_four", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> y: array<Stored4>;
@@ -38,7 +38,8 @@ fn main(
     }
     means[number] = mean;
     var gradient: array<vec4<f32>, HEAD_QUADS>;
-    for (var first = 0u; first < params.tokens; first += 4u) {
+    let end = end_of_keys(at.token);
+    for (var first = 0u; first < end; first += 4u) {
         let keys = first_key + four_tokens(first) * (3u * width());
         let values = keys + width();
         var scores = vec4<f32>(0.0);
@@ -63,7 +64,7 @@ fn main(
         }
         let probabilities = exp(params.scale * scores - normalizer);
         let all_weights = params.scale * probabilities * (products - mean);
-        let weights = select(vec4<f32>(0.0), all_weights, existing(first));
+        let weights = select(vec4<f32>(0.0), all_weights, before(first, end));
         for (var i = 0u; i < quads; i++) {
             gradient[i] = add_weighted(
                 weights,

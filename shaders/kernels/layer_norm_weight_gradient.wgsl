@@ -3,9 +3,10 @@
 //
 // B rows of T tokens, C stored channels, a multiple of 4; the first `channels` are in use.
 // params: LayerNorm. x, dy: (B, T, C). saved: (B, T) of mean and 1 / √(variance + epsilon).
-// parts: (parts, part_stride): dgamma (C), and dbeta (C) from bias_offset on. saved, parts f32, the others Stored.
+// parts: (parts, part_stride): dgamma (C), and dbeta (C) from bias_offset on, unless there is no bias.
+// saved, parts f32, the others Stored.
 // kernel "layer_norm_weight_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "channels",
-//     "layer_norm"
+//     "layer_norm", "no_bias"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;
@@ -37,5 +38,7 @@ fn main(
     }
     let start = part * params.part_stride / 4u + quad;
     parts[start] = gamma_sum;
-    parts[start + params.bias_offset / 4u] = beta_sum;
+    if params.bias_offset != NO_BIAS {
+        parts[start + params.bias_offset / 4u] = beta_sum;
+    }
 }

@@ -1,18 +1,10 @@
 // limit_gradients: limited = g·min(1, limit / ‖g‖), where ‖g‖ is the norm over all gradients: Pascanu, Mikolov and
 // Bengio, "On the difficulty of training recurrent neural networks", 2013, algorithm 1. A single workgroup sums all
-// squares and then stores the result, which suits networks of a few thousand weights.
+// squares and then stores the result, which suits networks of few weights.
 //
 // params: GradientLimit; elements is a multiple of 4. gradients, limited: (elements) f32.
-// kernel "limit_gradients", 256 invocations: "workgroup_256"
-// kernel "limit_gradients_128", 128 invocations: "workgroup_128"
-struct Params {
-    elements: u32,
-    // Maximum joint norm of all gradients, multiplied by the device's gradient scale.
-    limit: f32,
-    reserved0: u32,
-    reserved1: u32,
-}
-
+// kernel "limit_gradients", 256 invocations: "gradient_limit_params", "workgroup_256"
+// kernel "limit_gradients_128", 128 invocations: "gradient_limit_params", "workgroup_128"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> gradients: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> limited: array<vec4<f32>>;

@@ -1,5 +1,5 @@
-// The parameter block that `params::Attention` describes, and products of queries and keys, four keys (or queries) at a
-// time. Needs epilogue.wgsl and the kernel's `params`. All offsets are in quads (groups of four values).
+// The parameter block that `params::Attention` describes, and the places of a head's vectors. Needs epilogue.wgsl and
+// the kernel's `params`. All offsets are in quads (groups of four values).
 struct Params {
     rows: u32,
     // Tokens of a row, T.
@@ -9,32 +9,17 @@ struct Params {
     head_size: u32,
     // Factor of each query-key product, usually 1/√D.
     scale: f32,
+    // 1 if a token attends only to itself and earlier tokens.
+    causal: u32,
     reserved0: u32,
     reserved1: u32,
-    reserved2: u32,
     // Epilogue of the layer below, which produced queries, keys and values; backward only. The result has no
     // epilogue, because its gradient needs the plain value.
     epilogue: Epilogue,
 }
 
-// Largest head size in quads, and size of the arrays of sums over all keys. Such an array is loaded and stored once per
-// four keys, so it costs little on drivers that keep it in memory.
-const HEAD_QUADS: u32 = 16u;
-
 // Lower than any score; exp(LOWEST - score) is zero.
 const LOWEST: f32 = -3.0e38;
-
-// Row, head and token of an invocation; one invocation per token and head, with the tokens of a head contiguous.
-struct Place {
-    row: u32,
-    head: u32,
-    token: u32,
-}
-
-fn place(number: u32) -> Place {
-    let head = number / params.tokens;
-    return Place(head / params.heads, head % params.heads, number % params.tokens);
-}
 
 // Quads of queries, keys, values or results per token.
 fn width() -> u32 {
@@ -51,40 +36,12 @@ fn result_of(row: u32, head: u32, token: u32) -> u32 {
     return (row * params.tokens + token) * width() + head * params.head_size / 4u;
 }
 
-// Four tokens from `first` on; out-of-bounds tokens are clamped to the last one.
-fn four_tokens(first: u32) -> vec4<u32> {
-    return min(first + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(params.tokens - 1u));
+// End of the tokens that a token's query attends to; the first of them is token 0.
+fn end_of_keys(token: u32) -> u32 {
+    return select(params.tokens, token + 1u, params.causal == 1u);
 }
 
-// Mask of the tokens from `first` on that are in bounds.
-fn existing(first: u32) -> vec4<bool> {
-    return first + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(params.tokens);
-}
-
-// sum + a·b, fused.
-fn add_product(a: vec4<f32>, b: vec4<f32>, sum: f32) -> f32 {
-    return fma(a.x, b.x, fma(a.y, b.y, fma(a.z, b.z, fma(a.w, b.w, sum))));
-}
-
-// sums + a·(b0, b1, b2, b3)
-fn add_products(a: vec4<f32>, b0: vec4<f32>, b1: vec4<f32>, b2: vec4<f32>, b3: vec4<f32>, sums: vec4<f32>) -> vec4<f32> {
-    return vec4<f32>(
-        add_product(a, b0, sums.x),
-        add_product(a, b1, sums.y),
-        add_product(a, b2, sums.z),
-        add_product(a, b3, sums.w),
-    );
-}
-
-// sum + Σ weights_j·b_j
-fn add_weighted(
-    weights: vec4<f32>,
-    b0: vec4<f32>,
-    b1: vec4<f32>,
-    b2: vec4<f32>,
-    b3: vec4<f32>,
-    sum: vec4<f32>,
-) -> vec4<f32> {
-    let first = fma(vec4<f32>(weights.x), b0, fma(vec4<f32>(weights.y), b1, sum));
-    return fma(vec4<f32>(weights.z), b2, fma(vec4<f32>(weights.w), b3, first));
+// First of the tokens whose queries attend to a token's key; the last of them is the last token.
+fn first_query(token: u32) -> u32 {
+    return select(0u, token, params.causal == 1u);
 }

@@ -10,7 +10,7 @@ struct Params {
     tokens_per_part: u32,
     // Elements from one part of the gradients to the next.
     part_stride: u32,
-    // Offset of a part's gradient of beta, after gamma's.
+    // Offset of a part's gradient of beta, after gamma's, or [`NO_BIAS`].
     bias_offset: u32,
     epsilon: f32,
     // Epilogue of this layer (forward) or of the layer below, which produced `x` (backward).

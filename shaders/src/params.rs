@@ -33,6 +33,8 @@ pub const BLOCK_ELEMENTS: u32 = 256;
 
 /// Largest head size that the attention kernels support.
 pub const MAX_HEAD_SIZE: u32 = 64;
+/// The same for those that use subgroups.
+pub const MAX_SUBGROUP_HEAD_SIZE: u32 = 32;
 
 /// Surroundings of an image in `gather_augmented`.
 pub mod edge {

@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 
+use engine::DataSetDefinition;
 use results::kernels::PeakUnit;
-use results::metric;
+use results::{Goal, WorkloadRecord, bits_per_character, metric};
 
 /// Formats a time with four significant digits and its unit.
 pub fn seconds(value: f64) -> String {
@@ -30,6 +31,27 @@ pub fn peak(unit: PeakUnit, value: f64) -> String {
 
 pub fn percent(share: f64) -> String {
     figure("accuracy", share)
+}
+
+/// Returns true if the network of a record reads a text, so that its loss is also shown in bits per character.
+pub fn reads_text(record: &WorkloadRecord) -> bool {
+    let own = record.network.as_ref().and_then(|network| network["data_set"].as_str());
+    let set = own.or_else(|| engine::workload(&record.workload).map(|workload| workload.data_set));
+    set.and_then(engine::data_set).is_some_and(DataSetDefinition::is_text)
+}
+
+/// Formats a test loss, of a text with its bits per character: `1.883 (2.717 bits per character)`.
+pub fn loss(value: f64, is_text: bool) -> String {
+    let [loss, bits] = [value, bits_per_character(value)].map(|value| figure("test_loss", value));
+    if is_text { format!("{loss} ({bits} bits per character)") } else { loss }
+}
+
+/// Formats a goal: `97 %` or `loss 1.9`.
+pub fn goal(goal: Goal) -> String {
+    match goal {
+        Goal::Accuracy(accuracy) => format!("{} %", trimmed(100.0 * accuracy, 2)),
+        Goal::Loss(loss) => format!("loss {}", trimmed(loss, 3)),
+    }
 }
 
 /// Formats a value of the metric with this id.
@@ -138,6 +160,16 @@ mod tests {
         assert_eq!((plain(0.0001).as_str(), plain(500.0).as_str(), plain(1e-7).as_str()), ("0.0001", "500", "1e-7"));
         assert_eq!((epochs(1.0).as_str(), epochs(10.667).as_str()), ("1 epoch", "10.7 epochs"));
         assert_eq!(epochs(0.02133), "0.021 epochs");
+    }
+
+    #[test]
+    fn only_losses_of_texts_have_bits() {
+        let of = |workload: &str| {
+            let record = WorkloadRecord { workload: workload.to_owned(), ..WorkloadRecord::default() };
+            loss(1.8834, reads_text(&record))
+        };
+        assert_eq!([of("gpt-nano"), of("caffe-mnist")], ["1.883 (2.717 bits per character)", "1.883"]);
+        assert_eq!([goal(Goal::Accuracy(0.975)), goal(Goal::Loss(1.9))], ["97.5 %", "loss 1.9"]);
     }
 
     #[test]

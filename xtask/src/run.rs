@@ -70,7 +70,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
 fn announce(store: &Store, top: &Path, options: &Options) {
     let builds = !page::is_up_to_date(top);
     let mut steps = Vec::new();
-    steps.extend(store.needs_download().then_some("fetch MNIST and CIFAR-10 (190 MB)"));
+    steps.extend(store.needs_download().then_some("fetch MNIST, CIFAR-10 and Moby-Dick (190 MB)"));
     steps.extend(builds.then_some("build the page and the server"));
     if steps.is_empty() {
         return;

@@ -4,10 +4,10 @@
 // The example waits for each step with `blockUntilReady`. We try both that and keeping all steps of a message in
 // flight, and use the faster one. Nothing is read back before the last step of a message. Functions own their
 // arguments, so values that are used again are passed with `.ref`. jax-js convolutions expect NCHW images, so images
-// are NCHW here.
+// are NCHW here. Texts have channels last, as its `dotProductAttention` expects.
 
 import { blockUntilReady, init, defaultDevice, jit, lax, nn, numpy as np, tree, valueAndGrad } from "@jax-js/jax";
-import { Unsupported, overhang } from "./program.js";
+import { Unsupported, isPixelwise, overhang } from "./program.js";
 
 const ACTIVATIONS = {
   identity: (x) => x,
@@ -22,8 +22,6 @@ const TRIAL_STEPS = 3;
 const LONG_TRIAL_MILLISECONDS = 2000;
 /** Maximum number of steps whose losses fit into one array. */
 const TOLD_STEPS = 63;
-
-const laid = ([height, width, channels]) => [channels, height, width];
 
 function conv2d(x, kernel, { stride, padding }) {
   const zeros = padding.zeros === undefined ? padding.toUpperCase() : Array(2).fill([padding.zeros, padding.zeros]);
@@ -59,6 +57,27 @@ function localResponseNorm(x, { radius, bias, alpha, beta }) {
   return x.div(np.power(total.mul(alpha).add(bias), beta));
 }
 
+/** `softmax(q·kᵀ/√d)·v` of each head. The channels of tokens (rows, tokens, channels) are q, k and v. */
+function attention(x, { heads, causal }) {
+  const [rows, tokens, channels] = x.shape;
+  const parts = np.split(x, 3, -1).map((part) => part.reshape([rows, tokens, heads, channels / (3 * heads)]));
+  return nn.dotProductAttention(...parts, { isCausal: causal });
+}
+
+/** Factor that limits the length of all gradients together. */
+function gradientFactor(gradients, limit) {
+  const squares = gradients.map((gradient) => np.sum(np.square(gradient.ref)));
+  const length = np.sqrt(squares.reduce((total, square) => total.add(square)));
+  return np.minimum(np.trueDivide(limit, length), 1);
+}
+
+/** Applies the weight decay to a tensor if it is decoupled, and otherwise to its gradient. */
+function decayed(weight, gradient, decay, decoupledRate) {
+  if (!decay) return [weight, gradient];
+  if (!decoupledRate) return [weight, gradient.add(weight.ref.mul(decay))];
+  return [weight.mul(decoupledRate.mul(-decay).add(1)), gradient];
+}
+
 /** Returns a tensor and its optimizer state after a step. */
 function updated(rule, weight, gradient, state, rate) {
   const mean = (share, old, value) => old.mul(share).add(value.mul(1 - share));
@@ -87,10 +106,7 @@ function updated(rule, weight, gradient, state, rate) {
 }
 
 /** Reasons for unsupported layers. Compiling an unrolled LSTM took over 4 GiB, or did not finish within minutes. */
-const WHY = {
-  lstm: ", because jax-js has no loop like JAX's scan",
-  embedding: ", because what it is followed by here are LSTMs",
-};
+const WHY = { lstm: ", because jax-js has no loop like JAX's scan" };
 
 const AS_IT_IS = { here: (x) => x, there: (x) => x };
 const KERNEL = { here: (x) => x.transpose([3, 2, 0, 1]), there: (x) => x.transpose([2, 3, 1, 0]) };
@@ -107,22 +123,24 @@ function rowsOf([height, width, channels]) {
 }
 
 /** Conversions of each tensor to the order used by jax-js and back. They run once, and not in every step. */
-function orders({ nodes, input }) {
-  return nodes.flatMap(({ kind, reads, hasBias }) => {
-    if (kind !== "conv2d" && kind !== "dense") return [];
-    const image = reads[0] < 0 ? input : nodes[reads[0]].shape;
-    const weights = kind === "conv2d" ? KERNEL : rowsOf(image);
-    return hasBias ? [weights, AS_IT_IS] : [weights];
-  });
+function orders({ nodes, input, tensors, layout }) {
+  const found = tensors.map(() => AS_IT_IS);
+  for (const node of nodes) {
+    const image = node.reads[0] < 0 ? input : nodes[node.reads[0]].shape;
+    if (node.kind === "dense" && layout === "nchw") found[node.tensors[0]] = rowsOf(image);
+    if (node.kind === "conv2d" && !isPixelwise(node)) found[node.tensors[0]] = KERNEL;
+  }
+  return found;
 }
 
 class Network {
   constructor(job, settings) {
     for (const { kind } of job.nodes) {
-      if (!LAYERS[kind] && kind !== "dropout") throw new Unsupported(`the layer ${kind}${WHY[kind] ?? ""}`);
+      const isKnown = IMAGE_LAYERS[kind] || PIXEL_LAYERS[kind] || ["dense", "add", "dropout"].includes(kind);
+      if (!isKnown) throw new Unsupported(`the layer ${kind}${WHY[kind] ?? ""}`);
     }
-    Object.assign(this, { job, settings, layout: "nchw", rule: job.rule(), multipliers: job.multipliers(), waits: false });
-    job.layout = this.layout;
+    this.layout = job.layout = job.nodes.some(({ kind }) => kind === "embedding") ? "nhwc" : "nchw";
+    Object.assign(this, { job, settings, rule: job.rule(), multipliers: job.multipliers(), waits: false });
     this.order = orders(job);
     const step = (keeps) => (...given) => this.step(keeps, ...given);
     // The last step of a message keeps the values that a check may request.
@@ -157,28 +175,66 @@ class Network {
     const { nodes, dropouts, input } = this.job;
     return {
       rows,
-      inputs: np.array(inputs).reshape([rows, ...laid(input)]),
+      inputs: np.array(inputs).reshape([rows, ...this.laid(input)]),
       labels: np.array(labels, { dtype: np.int32 }),
-      factors: factors.map((factor, place) => np.array(factor).reshape([rows, ...laid(nodes[dropouts[place].node].shape)])),
-      rate: rates[1],
+      factors: factors.map((factor, place) => {
+        return np.array(factor).reshape([rows, ...this.laid(nodes[dropouts[place].node].shape)]);
+      }),
+      rates,
     };
   }
 
-  /** Logits (rows, classes). */
+  /** Sides of an image in the layout of the network. */
+  laid([height, width, channels]) {
+    return this.layout === "nchw" ? [channels, height, width] : [height, width, channels];
+  }
+
+  /** Images as (rows, channels, height, width), and back. */
+  channelsFirst(x) {
+    return this.layout === "nchw" ? x : x.transpose([0, 3, 1, 2]);
+  }
+
+  fromChannelsFirst(y) {
+    return this.layout === "nchw" ? y : y.transpose([0, 2, 3, 1]);
+  }
+
+  /** Images as (rows, pixels, channels), and back. */
+  pixels(x) {
+    const last = this.layout === "nchw" ? x.transpose([0, 2, 3, 1]) : x;
+    return last.reshape([x.shape[0], -1, last.shape[3]]);
+  }
+
+  fromPixels(y, [height, width, channels]) {
+    const image = y.reshape([-1, height, width, channels]);
+    return this.layout === "nchw" ? image.transpose([0, 3, 1, 2]) : image;
+  }
+
+  /** Logits (answers, classes). */
   forward(weights, inputs, factors) {
-    const [left, masks, rows] = [[...weights], [...factors], inputs.shape[0]];
+    const [masks, rows] = [[...factors], inputs.shape[0]];
     const values = new Map([[-1, inputs]]);
     this.job.nodes.forEach((node, place) => {
       const given = node.reads.map((read) => values.get(read).ref);
-      const y = node.kind === "dropout" ? dropped(given[0], masks.shift()) : LAYERS[node.kind](node, given, left);
-      values.set(place, y.reshape([rows, ...laid(node.shape)]));
+      const own = node.tensors.map((number) => weights[number].ref);
+      const y = node.kind === "dropout" ? dropped(given[0], masks.shift()) : this.layer(node, given, own);
+      values.set(place, y.reshape([rows, ...this.laid(node.shape)]));
     });
-    const logits = values.get(this.job.nodes.length - 1).ref;
-    tree.dispose([...values.values()]);
-    return logits.reshape([rows, this.job.classes]);
+    const logits = this.pixels(values.get(this.job.nodes.length - 1).ref);
+    tree.dispose([weights, ...values.values()]);
+    return logits.reshape([-1, this.job.classes]);
   }
 
-  /** Sum of the losses of all samples. */
+  layer(node, [x, other], weights) {
+    const { kind, settings, shape } = node;
+    if (kind === "add") return ACTIVATIONS[settings.activation](x.add(other));
+    if (kind === "dense") return this.fromPixels(dense(x, weights, settings), shape);
+    if (IMAGE_LAYERS[kind] && !isPixelwise(node)) {
+      return this.fromChannelsFirst(IMAGE_LAYERS[kind](node, this.channelsFirst(x), weights));
+    }
+    return this.fromPixels(PIXEL_LAYERS[kind](node, this.pixels(x), weights), shape);
+  }
+
+  /** Sum of the losses of all answers. */
   loss(logits, labels) {
     const { label_smoothing: smooth, logits_scale: scale } = this.job.loss;
     let targets = nn.oneHot(labels, this.job.classes);
@@ -191,26 +247,37 @@ class Network {
     return np.sum(np.argmax(logits, -1).equal(labels).astype(np.int32));
   }
 
-  step(keeps, weights, states, told, inputs, labels, factors, rate, number) {
-    const rows = inputs.shape[0];
+  step(keeps, weights, states, told, inputs, labels, factors, rates, number) {
+    const answers = labels.shape[0];
     const { summed } = this.job.loss;
     const objective = (weights, inputs, labels, factors) => {
       const logits = this.forward(weights, inputs, factors);
       const total = this.loss(logits.ref, labels);
-      return [summed ? total : total.div(rows), logits];
+      return [summed ? total : total.div(answers), logits];
     };
     const differentiated = valueAndGrad(objective, { hasAux: true });
     const [[value, logits], gradients] = differentiated(tree.ref(weights), inputs, labels.ref, factors);
     const kept = keeps ? [gradients.map((gradient) => gradient.ref), logits.ref] : [];
-    const next = weights.map((weight, place) => {
-      const { rate: times, decay } = this.multipliers[place];
-      const gradient = decay ? gradients[place].add(weight.ref.mul(decay)) : gradients[place];
-      return updated(this.rule, weight, gradient, states[place], rate.ref.mul(times));
-    });
-    rate.dispose();
+    const next = this.update(weights, gradients, states, rates);
     const correct = this.correct(logits, labels).astype(np.float32);
-    const loss = summed ? value.div(rows) : value;
+    const loss = summed ? value.div(answers) : value;
     return [next.map(([weight]) => weight), next.map(([, state]) => state), noted(told, number, loss, correct), kept];
+  }
+
+  /** Tensors and their optimizer states after a step. */
+  update(weights, gradients, states, rates) {
+    const limit = this.job.largestGradient;
+    const factor = limit && gradientFactor(gradients, limit);
+    const [scheduledRate, learningRate] = [rates.ref.slice(0), rates.slice(1)];
+    const next = weights.map((weight, place) => {
+      const { rate, decay } = this.multipliers[place];
+      const gradient = limit ? gradients[place].mul(factor.ref) : gradients[place];
+      const decoupledRate = this.rule.decoupled && decay ? scheduledRate.ref.mul(rate) : undefined;
+      const [old, slope] = decayed(weight, gradient, decay, decoupledRate);
+      return updated(this.rule, old, slope, states[place], learningRate.ref.mul(rate));
+    });
+    tree.dispose([factor ?? [], scheduledRate, learningRate]);
+    return next;
   }
 
   async train(batches) {
@@ -230,10 +297,10 @@ class Network {
   /** Trains on at most `TOLD_STEPS` batches, and returns the array of their results, still on the device. */
   async trainOn(batches, isLast) {
     let told = np.zeros([TOLD_STEPS + 1]);
-    for (const [number, { inputs, labels, factors, rate }] of batches.entries()) {
+    for (const [number, { inputs, labels, factors, rates }] of batches.entries()) {
       const compiled = isLast && number === batches.length - 1 ? this.lastStep : this.steps;
       const [weights, states, all, kept] =
-        compiled(this.weightsHeld, this.states, told, inputs, labels, factors, np.array(rate), np.array(number));
+        compiled(this.weightsHeld, this.states, told, inputs, labels, factors, np.array(rates), np.array(number));
       [this.weightsHeld, this.states, told] = [weights, states, all];
       if (kept.length) {
         tree.dispose(this.last ?? []);
@@ -304,24 +371,35 @@ function dropped(x, factor) {
   return factor ? x.mul(factor) : x;
 }
 
-const flat = (x) => x.reshape([x.shape[0], -1]);
+/** Adds the bias of a layer, if it has one, and applies its activation. */
+const finished = (y, bias, { activation }) => ACTIVATIONS[activation](bias ? y.add(bias) : y);
 
-/** Converts the output of a dense layer from NHWC to NCHW. */
-const unflattened = (y, [height, width, channels]) => y.reshape([-1, height, width, channels]).transpose([0, 3, 1, 2]);
+function dense(x, [kernel, bias], settings) {
+  return finished(np.matmul(x.reshape([x.shape[0], -1]), kernel), bias, settings);
+}
 
-/** Forward functions of layers. Arguments: node, input values, and remaining weights. */
-const LAYERS = {
-  conv2d({ settings, hasBias }, [x], weights) {
-    const y = conv2d(x, weights.shift(), settings);
-    return ACTIVATIONS[settings.activation](hasBias ? y.add(weights.shift().reshape([1, -1, 1, 1])) : y);
+/** Layers of images (rows, channels, height, width). Arguments: node, image, and weights. */
+const IMAGE_LAYERS = {
+  conv2d: ({ settings }, x, [kernel, bias]) => finished(conv2d(x, kernel, settings), bias?.reshape([1, -1, 1, 1]), settings),
+  pool: ({ settings, shape }, x) => pool(x, settings, shape),
+  local_response_norm: ({ settings }, x) => localResponseNorm(x, settings),
+};
+
+/** Layers of pixels (rows, pixels, channels). Arguments: node, pixels, and weights. */
+const PIXEL_LAYERS = {
+  conv2d: ({ settings }, x, [kernel, bias]) => finished(np.matmul(x, kernel.reshape(kernel.shape.slice(2))), bias, settings),
+  embedding({ settings: { first, count } }, x, [vectors]) {
+    const words = x.reshape([x.shape[0], -1]).slice([], [first, first + count]);
+    // Not `np.take`: `jit` refuses the scatter of its gradient.
+    return np.matmul(nn.oneHot(words.astype(np.int32), vectors.shape[0]), vectors);
   },
-  dense({ settings, hasBias, shape }, [x], weights) {
-    const y = np.matmul(flat(x), weights.shift());
-    return unflattened(ACTIVATIONS[settings.activation](hasBias ? y.add(weights.shift()) : y), shape);
+  position_embedding: (_, x, [vectors]) => x.add(vectors),
+  layer_norm({ settings: { epsilon } }, x, [scale, bias]) {
+    const y = nn.standardize(x, -1, { epsilon }).mul(scale);
+    return bias ? y.add(bias) : y;
   },
-  add: ({ settings }, [x, other]) => ACTIVATIONS[settings.activation](x.add(other)),
-  pool: ({ settings, shape }, [x]) => pool(x, settings, shape),
-  local_response_norm: ({ settings }, [x]) => localResponseNorm(x, settings),
+  attention: ({ settings }, x) => attention(x, settings),
+  word_scores: (_, x, [vectors]) => np.matmul(x, vectors.transpose()),
 };
 
 /** Opens jax-js on the device of this name. */

@@ -4,7 +4,7 @@
 //   settings            texts for the record
 //   layout              layout of images: nhwc or nchw
 //   train(batches)      one step per batch; `{ losses, correct }`, with the losses before the updates
-//   evaluate(batches)   `{ loss, correct }`, the sum of the samples' losses
+//   evaluate(batches)   `{ loss, correct }`, the sum of the answers' losses
 //   weights(), gradients(), logits()   Float32Arrays, in the order and layout of the job's tensors; the latter two are
 //                       from the last training step
 //   dispose()
@@ -44,10 +44,12 @@ export class Job {
       tensors: header.tensors,
       loss: header.loss,
       classes: header.classes,
+      positions: header.positions,
       batchSizes: header.batch_sizes,
       testBatchSizes: header.test_batch_sizes,
       dropouts: header.dropouts,
       optimizer: header.optimizer,
+      largestGradient: header.optimizer.largest_gradient,
       layout: "nhwc",
     });
     for (const tensor of this.tensors) {
@@ -56,16 +58,20 @@ export class Job {
     this.input = sides(this.model.input);
     const reader = new Reader(bytes);
     this.initial = this.tensors.map((tensor) => reader.floats(size(tensor.shape)));
-    this.nodes = this.model.nodes.map((node, place) => layer(node, sides(header.shapes[place])));
+    this.nodes = this.model.nodes.map((node, place) => {
+      return { ...layer(node, sides(header.shapes[place])), tensors: this.tensorsOf(node.shares ?? place) };
+    });
+  }
+
+  /** Numbers of a layer's tensors. */
+  tensorsOf(place) {
+    return [...this.tensors.keys()].filter((number) => this.tensors[number].layer === place);
   }
 
   /** Name and constants of the optimizer. */
   rule() {
-    if (this.optimizer.largest_gradient !== undefined) throw new Unsupported("a limit on the length of all gradients");
     const [[name, constants]] = Object.entries(this.optimizer.rule);
-    if (!["sgd", "rms_prop", "adadelta", "adam"].includes(name) || constants.decoupled) {
-      throw new Unsupported(`the rule ${name}${constants.decoupled ? " with decoupled weight decay" : ""}`);
-    }
+    if (!["sgd", "rms_prop", "adadelta", "adam"].includes(name)) throw new Unsupported(`the rule ${name}`);
     const states = { sgd: constants.momentum ? 1 : 0, rms_prop: 1, adadelta: 2, adam: 2 };
     return { name, ...constants, states: states[name] };
   }
@@ -89,7 +95,7 @@ export class Job {
     const reader = new Reader(bytes);
     return sizes.map((rows, number) => {
       const inputs = this.laidOut(reader.floats(rows * size(this.input)), rows, this.input);
-      const labels = reader.integers(rows);
+      const labels = reader.integers(rows * this.positions);
       const factors = (steps ? this.dropouts : []).map(({ node, features }) => {
         const { settings, shape } = this.nodes[node];
         const factor = Math.fround(1 / Math.fround(1 - settings.rate));
@@ -105,7 +111,7 @@ export class Job {
   blankBatch(rows, training) {
     const factors = training ? this.dropouts.map(({ features }) => new Float32Array(rows * features).fill(1)) : [];
     const inputs = new Float32Array(rows * size(this.input));
-    return { rows, inputs, labels: new Int32Array(rows), factors, rates: [0, 0] };
+    return { rows, inputs, labels: new Int32Array(rows * this.positions), factors, rates: [0, 0] };
   }
 }
 
@@ -135,11 +141,14 @@ class Reader {
 /** Kind, settings, inputs (-1 for the data) and output shape of a layer. */
 function layer(node, shape) {
   const [[kind, settings]] = typeof node.layer === "string" ? [[node.layer, {}]] : Object.entries(node.layer);
-  if (node.shares !== undefined || settings.zero_padding) {
-    throw new Unsupported(`the layer ${kind} with the weights of another, or with padding that has no vector`);
-  }
+  if (settings.zero_padding) throw new Unsupported(`the layer ${kind} with padding that has no vector`);
   const reads = node.inputs.map((source) => (source === "data" ? -1 : source.node));
-  return { kind, settings, reads, shape, hasBias: settings.weights?.bias != null };
+  return { kind, settings, reads, shape };
+}
+
+/** Returns true for a convolution that reads one pixel at a time, which is the same dense layer for each of them. */
+export function isPixelwise({ kind, settings: { side, stride, padding } }) {
+  return kind === "conv2d" && side === 1 && stride === 1 && !padding.zeros;
 }
 
 /** Number of pixels by which pooling windows extend beyond an image, at the bottom and on the right. */

@@ -6,7 +6,7 @@
 
 import * as tf from "@tensorflow/tfjs-core";
 import "@tensorflow/tfjs-core/dist/register_all_gradients.js";
-import { Unsupported, overhang } from "./program.js";
+import { Unsupported, isPixelwise, overhang } from "./program.js";
 
 const ACTIVATIONS = {
   identity: (x) => x,
@@ -17,6 +17,9 @@ const ACTIVATIONS = {
 
 /** TensorFlow.js kernels that some of its backends lack, by the layers whose gradients need them. */
 const NEEDED = { conv2d: "Conv2DBackpropFilter", embedding: "UnsortedSegmentSum" };
+
+/** Added to the scores of later tokens, so that softmax makes them zero. */
+const HIDDEN = -1e9;
 
 const hardSigmoid = (x) => tf.clipByValue(tf.add(tf.mul(x, 0.2), 0.5), 0, 1);
 
@@ -43,6 +46,42 @@ function lstm(x, kernel, recurrent, bias, units) {
     state = tf.mul(hardSigmoid(output), tf.tanh(cell));
   }
   return state;
+}
+
+/** `softmax(q·kᵀ/√d)·v` of each head. The channels of tokens (rows, tokens, channels) are q, k and v. */
+function attention(x, heads, later) {
+  const [rows, tokens, channels] = x.shape;
+  const size = channels / (3 * heads);
+  const [queries, keys, values] = tf.unstack(tf.transpose(tf.reshape(x, [rows, tokens, 3, heads, size]), [2, 0, 3, 1, 4]));
+  const scores = tf.mul(tf.matMul(queries, keys, false, true), 1 / Math.sqrt(size));
+  const shares = tf.softmax(later ? tf.add(scores, later) : scores);
+  return tf.transpose(tf.matMul(shares, values), [0, 2, 1, 3]);
+}
+
+/** Numbers (tokens, tokens) that hide later tokens from the scores of causal attention. */
+function laterTokens(tokens) {
+  const hidden = Float32Array.from({ length: tokens * tokens }, (_, at) => (at % tokens > at / tokens ? HIDDEN : 0));
+  return tf.keep(tf.tensor(hidden, [tokens, tokens]));
+}
+
+function layerNorm(x, epsilon, scale, bias) {
+  const { mean, variance } = tf.moments(x, -1, true);
+  const y = tf.mul(tf.mul(tf.sub(x, mean), tf.rsqrt(tf.add(variance, epsilon))), scale);
+  return bias ? tf.add(y, bias) : y;
+}
+
+/** Factor that limits the length of all gradients together. */
+function gradientFactor(gradients, limit) {
+  // Not `addN`: on WebGPU it binds a buffer for each.
+  const squares = tf.stack(gradients.map((gradient) => tf.sum(tf.square(gradient))));
+  return tf.minimum(tf.div(limit, tf.sqrt(tf.sum(squares))), 1);
+}
+
+/** Applies the weight decay to a tensor if it is decoupled, and otherwise to its gradient. */
+function decayed(weight, gradient, decay, decoupledRate) {
+  if (!decay) return [weight, gradient];
+  if (decoupledRate === undefined) return [weight, tf.add(gradient, tf.mul(weight, decay))];
+  return [tf.mul(weight, 1 - decoupledRate * decay), gradient];
 }
 
 /** Returns a tensor and its optimizer state after a step. */
@@ -76,13 +115,17 @@ function updated(rule, weight, gradient, state, rate) {
 
 class Network {
   constructor(job) {
-    for (const { kind } of job.nodes) {
+    for (const node of job.nodes) {
+      const { kind } = node;
       if (!LAYERS[kind] && kind !== "dropout") throw new Unsupported(`the layer ${kind}`);
-      if (NEEDED[kind] && !tf.getKernel(NEEDED[kind], tf.getBackend())) {
+      if (NEEDED[kind] && !isPixelwise(node) && !tf.getKernel(NEEDED[kind], tf.getBackend())) {
         throw new Unsupported(`its ${tf.getBackend()} back end has no kernel ${NEEDED[kind]} for gradients of ${kind}`);
       }
     }
     this.job = job;
+    for (const node of job.nodes) {
+      if (node.settings.causal) node.later = laterTokens(node.shape[0] * node.shape[1]);
+    }
     this.layout = "nhwc";
     this.settings = [`framework: TensorFlow.js ${tf.version_core}`, `back end: ${tf.getBackend()}`];
     [this.rule, this.multipliers] = [job.rule(), job.multipliers()];
@@ -111,7 +154,7 @@ class Network {
 
   dispose() {
     this.forgetLast();
-    tf.dispose([this.variables, this.states]);
+    tf.dispose([this.variables, this.states, this.job.nodes.map(({ later }) => later)]);
   }
 
   hold({ rows, inputs, labels, factors, rates }) {
@@ -128,19 +171,20 @@ class Network {
     };
   }
 
-  /** Logits (rows, classes). */
+  /** Logits (answers, classes). */
   forward(inputs, factors) {
-    const [weights, left, rows] = [[...this.variables], [...factors], inputs.shape[0]];
+    const [left, rows] = [[...factors], inputs.shape[0]];
     const values = { "-1": inputs };
     this.job.nodes.forEach((node, place) => {
       const given = node.reads.map((read) => values[read]);
+      const weights = node.tensors.map((number) => this.variables[number]);
       const y = node.kind === "dropout" ? dropped(given[0], left.shift()) : LAYERS[node.kind](node, given, weights);
       values[place] = tf.reshape(y, [rows, ...node.shape]);
     });
-    return tf.reshape(values[this.job.nodes.length - 1], [rows, this.job.classes]);
+    return tf.reshape(values[this.job.nodes.length - 1], [-1, this.job.classes]);
   }
 
-  /** Sum of the losses of all samples. */
+  /** Sum of the losses of all answers. */
   loss(logits, labels) {
     const { label_smoothing: smooth, logits_scale: scale } = this.job.loss;
     let targets = tf.oneHot(labels, this.job.classes);
@@ -159,15 +203,19 @@ class Network {
       const objective = () => {
         logits = tf.keep(this.forward(batch.inputs, batch.factors));
         const total = this.loss(logits, batch.labels);
-        return summed ? total : tf.div(total, batch.rows);
+        return summed ? total : tf.div(total, batch.labels.size);
       };
       const { value, grads } = tf.variableGrads(objective, this.variables);
       const gradients = this.variables.map((variable) => grads[variable.name]);
+      const limit = this.job.largestGradient;
+      const factor = limit && gradientFactor(gradients, limit);
       this.variables.forEach((variable, place) => {
         const { rate, decay } = this.multipliers[place];
-        const gradient = decay ? tf.add(gradients[place], tf.mul(variable, decay)) : gradients[place];
+        const gradient = limit ? tf.mul(gradients[place], factor) : gradients[place];
         const state = this.states[place];
-        const [weight, ...next] = updated(this.rule, variable, gradient, state, batch.rates[1] * rate);
+        const [scheduledRate, learningRate] = batch.rates.map((each) => each * rate);
+        const [old, slope] = decayed(variable, gradient, decay, this.rule.decoupled ? scheduledRate : undefined);
+        const [weight, ...next] = updated(this.rule, old, slope, state, learningRate);
         variable.assign(weight);
         next.forEach((each, index) => state[index].assign(each));
       });
@@ -178,7 +226,7 @@ class Network {
       } else {
         logits.dispose();
       }
-      return { loss: summed ? tf.div(value, batch.rows) : value, correct };
+      return { loss: summed ? tf.div(value, batch.labels.size) : value, correct };
     });
   }
 
@@ -229,26 +277,39 @@ async function read(scalars) {
 
 const flat = (x) => tf.reshape(x, [x.shape[0], -1]);
 
-/** Forward functions of layers. Arguments: node, input values, and remaining weights. */
+/** Product of each pixel's channels with a matrix. */
+function pixelwise(x, matrix, transposed = false) {
+  return tf.matMul(tf.reshape(x, [-1, x.shape.at(-1)]), matrix, false, transposed);
+}
+
+const tokens = (x) => tf.reshape(x, [x.shape[0], -1, x.shape[3]]);
+
+/** Forward functions of layers. Arguments: node, input values, and weights. */
 const LAYERS = {
-  conv2d({ settings, hasBias }, [x], weights) {
-    const padding = settings.padding?.zeros ?? settings.padding;
-    const y = tf.conv2d(x, weights.shift(), settings.stride, padding);
-    return ACTIVATIONS[settings.activation](hasBias ? tf.add(y, weights.shift()) : y);
+  conv2d(node, [x], [kernel, bias]) {
+    const { stride, padding, activation } = node.settings;
+    const y = isPixelwise(node)
+      ? pixelwise(x, tf.reshape(kernel, kernel.shape.slice(2)))
+      : tf.conv2d(x, kernel, stride, padding?.zeros ?? padding);
+    return ACTIVATIONS[activation](bias ? tf.add(y, bias) : y);
   },
-  dense({ settings, hasBias }, [x], weights) {
-    const y = tf.matMul(flat(x), weights.shift());
-    return ACTIVATIONS[settings.activation](hasBias ? tf.add(y, weights.shift()) : y);
+  dense({ settings }, [x], [kernel, bias]) {
+    const y = tf.matMul(flat(x), kernel);
+    return ACTIVATIONS[settings.activation](bias ? tf.add(y, bias) : y);
   },
   lstm({ settings }, [x], weights) {
     const [rows, height, width, channels] = x.shape;
     const sequences = tf.reshape(x, [rows * height, width, channels]);
-    return lstm(sequences, weights.shift(), weights.shift(), weights.shift(), settings.units);
+    return lstm(sequences, ...weights, settings.units);
   },
-  embedding({ settings: { first, count } }, [x], weights) {
+  embedding({ settings: { first, count } }, [x], [vectors]) {
     const words = tf.slice(flat(x), [0, first], [-1, count]);
-    return tf.gather(weights.shift(), tf.cast(words, "int32"));
+    return tf.gather(vectors, tf.cast(words, "int32"));
   },
+  position_embedding: (_, [x], [vectors]) => tf.add(tokens(x), vectors),
+  layer_norm: ({ settings: { epsilon } }, [x], [scale, bias]) => layerNorm(x, epsilon, scale, bias),
+  attention: ({ settings: { heads }, later }, [x]) => attention(tokens(x), heads, later),
+  word_scores: (_, [x], [vectors]) => pixelwise(x, vectors, true),
   add: ({ settings }, [x, other]) => ACTIVATIONS[settings.activation](tf.add(x, other)),
   pool: ({ settings, shape }, [x]) => pool(x, settings, shape),
   local_response_norm: ({ settings: { radius, bias, alpha, beta } }, [x]) =>

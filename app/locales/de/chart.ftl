@@ -2,6 +2,7 @@
 
 chart_loss = Trainingsverlust
 chart_accuracy = Genauigkeit
+chart_bits = Bits pro Zeichen
 chart_loss_described = Der Trainingsverlust ging in { $seconds } s Training von { $first } auf { $last }.
 chart_no_training = Noch kein Training.
 chart_training = Training

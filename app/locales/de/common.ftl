@@ -64,6 +64,8 @@ common_submitters = { $number ->
     [one] { $number } Einsender
    *[other] { $number } Einsender
  }
+common_loss = Verlust { $loss }
+common_loss_and_bits = { $loss } ({ $bits } Bits pro Zeichen)
 common_loading = Wird geladen …
 common_copied = Kopiert.
 common_not_saved = Fehlgeschlagen: { $reason }.

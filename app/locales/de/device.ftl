@@ -39,5 +39,5 @@ device_month = Monat
 ## Geräte für ein Netz
 
 device_which = Welches Gerät trainiert ein Netz am schnellsten?
-device_which_note = Der beste Eintrag jeder GPU in f32, nach der Zeit bis zur Genauigkeit, dann nach dem Tempo. Bei
-    manchen Netzen sind nur wenige Läufe lang genug für die Genauigkeit.
+device_which_note = Der beste Eintrag jeder GPU in f32, nach der Zeit bis zum Ziel, dann nach dem Tempo. Bei manchen
+    Netzen sind nur wenige Läufe lang genug für das Ziel.

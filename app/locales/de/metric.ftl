@@ -4,10 +4,13 @@ metric_samples_per_second = Durchsatz
 metric_samples_per_second_description = Trainingsbeispiele pro Sekunde: Median der Fenster von mindestens einer
     Sekunde nach dem Warmlaufen.
 metric_accuracy = Testgenauigkeit
-metric_accuracy_description = Anteil der Testdaten, den das trainierte Netz richtig erkennt.
-metric_seconds_to_target = Zeit bis zur Genauigkeit
-metric_seconds_to_target_description = Sekunden Training ohne Tests, bis die Zielgenauigkeit des Netzes erstmals
-    erreicht war.
+metric_accuracy_description = Anteil der richtigen Antworten des trainierten Netzes auf den Testdaten.
+metric_test_loss = Testverlust
+metric_test_loss_description = Mittlere Kreuzentropie der Antworten des trainierten Netzes auf den Testdaten; weniger
+    ist besser.
+metric_seconds_to_target = Zeit bis zum Ziel
+metric_seconds_to_target_description = Sekunden Training ohne Tests, bis die Zielgenauigkeit oder der Zielverlust des
+    Netzes erstmals erreicht war.
 metric_seconds_per_epoch = Zeit pro Epoche
 metric_seconds_per_epoch_description = Sekunden Training für einen Durchgang durch die Trainingsdaten, Median über
     die fertigen Epochen.

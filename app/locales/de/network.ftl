@@ -20,14 +20,19 @@ network_transformer_cifar10 = CIFAR-10, kleiner Transformer
 network_airbench94 = CIFAR-10 bis 94 % (airbench94)
 network_resnet50_synthetic = ImageNet-Größe, Residualnetz mit 50 Schichten
 network_inception_v3_synthetic = ImageNet-Größe, Inception-v3
+network_gpt_nano = Moby Dick, kleinstes Sprachmodell
+network_gpt_small = Moby Dick, kleines Sprachmodell
 
 ## Suiten
 
 network_suite_quick = Schnell
 network_suite_complete = Vollständig
+network_suite_language = Sprache
 network_suite_quick_description = Zwei klassische MNIST-Netze, je zwei Epochen oder eine halbe Minute Training, je
     nachdem, was kürzer ist.
 network_suite_complete_description = Alle Netze vom Perzeptron bis zum Transformer, je eine Epoche oder eine halbe
     Minute Training, je nachdem, was kürzer ist.
+network_suite_language_description = Zwei Sprachmodelle auf den Buchstaben eines Romans, je zehn Epochen oder zehn Minuten
+    Training, je nachdem, was kürzer ist.
 network_suite_sentence = Die Suite „{ $suite }“
 network_suite_version = Suite „{ $suite }“, Version { $version }

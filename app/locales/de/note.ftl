@@ -12,5 +12,7 @@ note_not_completed = { $workload } wurde nicht abgeschlossen und steht nicht in 
 note_not_computed = Dieser Lauf konnte nicht nachgerechnet werden.
 note_not_provable = { $workload }: Netze, deren Bilder sich von Epoche zu Epoche abwechseln, kann eine Bestenliste nicht belegen;
     deshalb wird dieses nicht gewertet.
+note_large_states = { $workload }: Netze mit so vielen Gewichten und Zuständen des Optimierers kann eine Bestenliste
+    nicht belegen; deshalb wird dieses nicht gewertet.
 note_other_flagged = Ein anderer Lauf dieses Absenders von diesem Tag wurde markiert.
 note_moderated = Ein Moderator hat diesen Lauf markiert

@@ -3,6 +3,7 @@
 ## Der Ausgang eines Netzes
 
 result_test_accuracy = { $accuracy } Testgenauigkeit
+result_test_loss = Testverlust { $loss }
 result_target_reached = { $target } nach { $seconds } Training
 result_target_missed = Ziel von { $target } in { $seconds } nicht erreicht
 result_published_part = { $workload }: { $part } des Tempos von { $device } mit { $framework } (veröffentlicht:

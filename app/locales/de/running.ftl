@@ -34,6 +34,7 @@ running_epochs = Epochen
 running_examples = Testbilder und die Antworten des Netzes
 running_example_right = { $label }, richtig beantwortet
 running_example_wrong = { $label }, falsch beantwortet: { $answer }
+running_texts = Was das Netz schreibt
 running_published_curve = Gestrichelt: Trainingsgenauigkeit von { $framework } auf { $device }, Durchgang für Durchgang
     ({ $citation }).
 running_published_end = Gestrichelt: Testgenauigkeit von { $accuracy } nach { $epochs } Durchgängen mit { $framework }

@@ -2,6 +2,7 @@
 
 chart_loss = Training loss
 chart_accuracy = Accuracy
+chart_bits = Bits per character
 chart_loss_described = The training loss went from { $first } to { $last } in { $seconds } s of training.
 chart_no_training = No training yet.
 chart_training = training

@@ -63,6 +63,8 @@ common_submitters = { $number ->
     [one] { $number } submitter
    *[other] { $number } submitters
  }
+common_loss = loss { $loss }
+common_loss_and_bits = { $loss } ({ $bits } bits per character)
 common_loading = Loading …
 common_copied = Copied.
 common_not_saved = Failed: { $reason }.

@@ -38,5 +38,5 @@ device_month = Month
 ## Devices for one network
 
 device_which = Which device trains a network fastest?
-device_which_note = Best f32 entry of each GPU, sorted by time to accuracy, then by speed. For some networks, few runs
-    are long enough to reach the target accuracy.
+device_which_note = Best f32 entry of each GPU, sorted by time to target, then by speed. For some networks, few runs are
+    long enough to reach the target.

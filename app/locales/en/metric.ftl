@@ -4,10 +4,12 @@ metric_samples_per_second = Training throughput
 metric_samples_per_second_description = Training samples per second: the median of windows of at least one second
     after the warm-up.
 metric_accuracy = Test accuracy
-metric_accuracy_description = Share of the test set that the trained network classifies correctly.
-metric_seconds_to_target = Time to accuracy
+metric_accuracy_description = Share of correct answers that the trained network gives on the test set.
+metric_test_loss = Test loss
+metric_test_loss_description = Mean cross-entropy of the trained network's answers on the test set; lower is better.
+metric_seconds_to_target = Time to target
 metric_seconds_to_target_description = Seconds of training, evaluation excluded, until the workload's target
-    accuracy was first seen.
+    accuracy or loss was first seen.
 metric_seconds_per_epoch = Time per epoch
 metric_seconds_per_epoch_description = Seconds of training for one pass over the training set, median over the
     finished epochs.

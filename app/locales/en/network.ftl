@@ -20,14 +20,19 @@ network_transformer_cifar10 = CIFAR-10, small transformer
 network_airbench94 = CIFAR-10 to 94 % (airbench94)
 network_resnet50_synthetic = ImageNet's size, residual network of 50 layers
 network_inception_v3_synthetic = ImageNet's size, Inception-v3
+network_gpt_nano = Moby Dick, smallest language model
+network_gpt_small = Moby Dick, small language model
 
 ## Suites
 
 network_suite_quick = Quick
 network_suite_complete = Complete
+network_suite_language = Language
 network_suite_quick_description = Two classic MNIST networks, two epochs each or half a minute of training,
     whichever is shorter.
 network_suite_complete_description = Every network, from perceptrons to a transformer, one epoch each or half a
     minute of training, whichever is shorter.
+network_suite_language_description = Two language models on the characters of a novel, ten epochs each or ten minutes of
+    training, whichever is shorter.
 network_suite_sentence = The { $suite } suite
 network_suite_version = { $suite } suite, version { $version }

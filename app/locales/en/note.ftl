@@ -11,5 +11,7 @@ note_not_trained = { $workload } could not be trained on this device and is left
 note_not_completed = { $workload } was not completed and is left out of the table.
 note_not_provable = { $workload }: a leaderboard cannot prove networks whose images alternate from epoch to epoch, so
     this one is not ranked.
+note_large_states = { $workload }: a leaderboard cannot prove networks whose weights and optimizer memories are this
+    large, so this one is not ranked.
 note_other_flagged = Another run of this submitter on this day was flagged.
 note_moderated = A moderator flagged this run

@@ -3,6 +3,7 @@
 ## The outcome of a network
 
 result_test_accuracy = { $accuracy } test accuracy
+result_test_loss = test loss { $loss }
 result_target_reached = { $target } after { $seconds } of training
 result_target_missed = target of { $target } not reached in { $seconds }
 result_published_part = { $workload }: { $part } the speed of { $device } with { $framework } (published: { $citation })

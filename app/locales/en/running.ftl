@@ -34,6 +34,7 @@ running_epochs = Epochs
 running_examples = Test images and the network's answers
 running_example_right = { $label }, answered correctly
 running_example_wrong = { $label }, incorrectly answered { $answer }
+running_texts = What the network writes
 running_published_curve = Dashed: training accuracy of { $framework } on { $device }, epoch by epoch
     ({ $citation }).
 running_published_end = Dashed: test accuracy of { $accuracy } after { $epochs } epochs, with { $framework } on

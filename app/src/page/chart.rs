@@ -46,6 +46,19 @@ pub(super) fn accuracy_chart(
     curves(messages::chart_accuracy, Arc::new(content), files)
 }
 
+/// Chart of the losses that the goal is about. `files` is true to offer the data.
+pub(super) fn test_loss_chart(
+    training: Signal<Vec<CurvePoint>>,
+    tests: Signal<Vec<Evaluation>>,
+    target: f64,
+    is_text: bool,
+    files: bool,
+) -> impl IntoView {
+    let content =
+        move || training.with(|training| tests.with(|tests| ChartContent::test_loss(training, tests, target, is_text)));
+    curves(ChartContent::title_of_losses(is_text), Arc::new(content), files)
+}
+
 pub(super) fn rate_chart(points: Vec<(f64, f64)>) -> impl IntoView {
     curves(messages::common_rate, Arc::new(move || ChartContent::rate(&points)), true)
 }

@@ -185,18 +185,27 @@ fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> imp
     let winner = done.then(|| side_by_side::winner(std::slice::from_ref(&comparison), records)).flatten();
     let bars = rate_bars(&comparison.rows);
     let label = format!("{}: {title}", t!(compare_comparison));
-    let heads =
-        std::iter::once(t!(common_backend)).chain(side_by_side::COLUMNS.map(|(title, _): (PlainText, _)| title.text()));
+    let columns = side_by_side::columns(&comparison.workload);
+    let heads = std::iter::once(t!(common_backend)).chain(columns.map(|(title, _): (PlainText, _)| title.text()));
     let heads = heads.map(|title| view! { <th scope="col">{title}</th> }).collect_view();
-    let rows = view! { <tbody>{comparison.rows.into_iter().map(row_of).collect_view()}</tbody> };
-    let accuracies = curves(&comparison.workload, records, |of| {
-        of.evaluations.iter().map(|test| (test.training_seconds, test.accuracy)).collect()
-    });
+    let row = |row| row_of(row, columns);
+    let rows = view! { <tbody>{comparison.rows.into_iter().map(row).collect_view()}</tbody> };
+    let aims_at_loss = text::aims_at_loss(&comparison.workload);
+    let tested = if aims_at_loss {
+        curves(&comparison.workload, records, |of| {
+            of.evaluations.iter().map(|test| (test.training_seconds, test.loss)).collect()
+        })
+    } else {
+        curves(&comparison.workload, records, |of| {
+            of.evaluations.iter().map(|test| (test.training_seconds, test.accuracy)).collect()
+        })
+    };
     let losses = curves(&comparison.workload, records, |of| curve(&of.curve, |point| point.loss));
     let has_curves = !losses.is_empty();
     let charts = || {
-        let accuracies = backend_curves(messages::metric_accuracy, accuracies, true);
-        view! { <div class="charts">{accuracies}{backend_curves(messages::chart_loss, losses, false)}</div> }
+        let title = if aims_at_loss { messages::metric_test_loss } else { messages::metric_accuracy };
+        let tested = backend_curves(title, tested, !aims_at_loss);
+        view! { <div class="charts">{tested}{backend_curves(messages::chart_loss, losses, false)}</div> }
     };
     view! {
         <h3>{title}</h3>
@@ -208,12 +217,12 @@ fn of_workload(comparison: Comparison, records: &[RunRecord], done: bool) -> imp
     }
 }
 
-fn row_of(row: Row) -> impl IntoView {
+fn row_of(row: Row, columns: [side_by_side::Column; 7]) -> impl IntoView {
     let remark = side_by_side::remark(&row.outcome);
     view! {
         <tr data-backend=row.contender.backend.clone()>
             <th scope="row">{title(&row.contender)}{explain(remark)}</th>
-            {side_by_side::cells(row.figures.as_ref()).map(|cell| view! {
+            {side_by_side::cells(columns, row.figures.as_ref()).map(|cell| view! {
                 <td data-value=cell.value.map(|value| value.to_string())>{cell.figure}{explain(cell.remark)}</td>
             }).collect_view()}
         </tr>

@@ -7,15 +7,15 @@ use view::chart::path;
 
 use super::language::kept;
 use crate::benchmark::Benchmark;
-use crate::classifier::{ClassifiedImage, DrawingClassifier};
 use crate::digit::{self, BOARD, PEN, PenPoint};
 use crate::live::TrainedNetwork;
+use crate::trained::{ClassifiedImage, TrainedNetworks};
 use crate::{platform, t, text};
 
 /// Lets visitors try the best network of the finished run while its worker is alive.
 pub(super) fn draw_digit(benchmark: Benchmark) -> impl IntoView {
-    let classifier = benchmark.classifier;
-    move || classifier.network.get().map(|network| try_network(classifier, network))
+    let networks = benchmark.trained;
+    move || networks.network.get().map(|network| try_network(networks, network))
 }
 
 /// Input of the network: a drawing, or the test image with an index.
@@ -44,7 +44,7 @@ impl Picture {
 /// URLs and labels of the test images.
 type ExampleImages = StoredValue<Vec<(String, String)>>;
 
-fn try_network(classifier: DrawingClassifier, network: TrainedNetwork) -> impl IntoView {
+fn try_network(networks: TrainedNetworks, network: TrainedNetwork) -> impl IntoView {
     let digits = network.examples.are_digits();
     let name = text::workload_title(&network.workload);
     let classes: Vec<String> = (0..CLASSES).map(|class| network.examples.class(class)).collect();
@@ -57,12 +57,12 @@ fn try_network(classifier: DrawingClassifier, network: TrainedNetwork) -> impl I
     let image = Memo::new(move |_| picture.with(|picture| picture.image(&network)));
     // Reruns after each answer, because the worker ignores images while it is busy.
     Effect::new(move |_| {
-        let is_answered = classifier.answer.with(|answer| image.with(|image| is_answer_to(answer.as_ref(), image)));
+        let is_answered = networks.answer.with(|answer| image.with(|image| is_answer_to(answer.as_ref(), image)));
         if let Some(image) = image.get().filter(|_| !is_answered) {
-            classifier.classify(image);
+            networks.classify(image);
         }
     });
-    let answer = Memo::new(move |_| classifier.answer.get().filter(|_| image.with(Option::is_some)));
+    let answer = Memo::new(move |_| networks.answer.get().filter(|_| image.with(Option::is_some)));
     let names = classes.clone();
     // Announced once per drawing, not while it changes.
     let sentence = move || {

@@ -21,6 +21,7 @@ mod runs;
 mod side_by_side;
 mod start;
 mod state;
+mod write;
 
 use std::time::Duration;
 

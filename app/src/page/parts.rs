@@ -157,6 +157,25 @@ pub(super) fn report_copy(copied: impl Future<Output = Result<(), String>> + 'st
     set_later(said, async move { copied.await.map_or_else(sentence, |()| t!(common_copied).to_owned()) });
 }
 
+/// Button that opens the system's share dialog, if the browser has one.
+pub(super) fn share_now(
+    text: impl Fn() -> String + 'static,
+    address: String,
+    status: RwSignal<String>,
+) -> Option<impl IntoView> {
+    let share = move |_| {
+        let (text, address) = (text(), address.clone());
+        spawn_local(async move {
+            if let Err(reason) = platform::share(&text, &address).await {
+                status.set(t!(share_failed, reason));
+            }
+        });
+    };
+    platform::can_share().then(|| {
+        view! { <button class="button main" type="button" on:click=share>{t!(share_now)}</button> }
+    })
+}
+
 /// Field for the name of the GPU, which its owner may enter.
 pub(super) fn claimed_name(claimed: RwSignal<String>) -> impl IntoView {
     // Pasted text often contains invisible characters, which the leaderboard rejects.

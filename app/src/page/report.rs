@@ -3,9 +3,10 @@
 use leptos::prelude::*;
 use results::api::Standings;
 use results::estimate::Estimate;
-use results::{Metric, Outcome, RunRecord, Summary, WorkloadRecord, metrics_of};
+use results::{Goal, Metric, Outcome, RunRecord, Summary, WorkloadRecord, metrics_of};
+use view::text::reads_text;
 
-use super::chart::{accuracy_chart, loss_chart, rate_chart};
+use super::chart::{accuracy_chart, loss_chart, rate_chart, test_loss_chart};
 use super::parts::{explain, list_items, set_later, table};
 use super::places::STANDINGS;
 use crate::route::with_query;
@@ -143,19 +144,29 @@ fn curves(workload: WorkloadRecord) -> impl IntoView {
     if workload.curve.is_empty() {
         return None;
     }
+    let is_text = reads_text(&workload);
+    let goal = workload.target.map(|target| target.goal);
     let training = Signal::stored(workload.curve);
     let tests = Signal::stored(workload.evaluations);
-    let target = Signal::stored(workload.target.map(|target| target.accuracy));
     let rates = workload.windows.iter().scan(0.0, |seconds, window| {
         *seconds += window.seconds;
         Some((*seconds, window.samples as f64 / window.seconds))
     });
     let rates = rates.collect();
+    let learned = if let Some(Goal::Loss(target)) = goal {
+        test_loss_chart(training, tests, target, is_text, true).into_any()
+    } else {
+        let target = Signal::stored(goal.map(Goal::number));
+        view! {
+            {loss_chart(training, true)}
+            {accuracy_chart(training, tests, target, None, true)}
+        }
+        .into_any()
+    };
     Some(view! {
         <h3>{text::workload_title(&workload.workload)}</h3>
         <div class="charts">
-            {loss_chart(training, true)}
-            {accuracy_chart(training, tests, target, None, true)}
+            {learned}
             {rate_chart(rates)}
         </div>
     })

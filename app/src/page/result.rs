@@ -9,7 +9,8 @@ use results::{Outcome, RunRecord};
 use super::chart::rates_of_others;
 use super::language::kept;
 use super::parts::{
-    answered, copy, exact_json, listed, load_kept, load_latest, notice, refusal, report_copy, set_later, small_button,
+    answered, copy, exact_json, listed, load_kept, load_latest, notice, refusal, report_copy, set_later, share_now,
+    small_button,
 };
 use super::report::{caveats, overview, particulars};
 use super::side_by_side::compare_with;
@@ -41,6 +42,7 @@ fn stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
     let (program, day) = (format!("{} {}", client.name, client.version), text::day(run.submitted_unix_seconds));
     let software = record.device.adapter.software.then(|| format!("{}.", text::capitalised(t!(leaderboard_software))));
     platform::set_title(&name);
+    let told = words::outcome::to_pass_on(&record);
     let title = view! {
         <h1>{name}</h1>
         <p class="lead small">
@@ -55,7 +57,7 @@ fn stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
             {listed}
             {verdict_on_run(run.run_id.clone(), verdict)}
             {caveats(&record, false, usize::MAX)}
-            {share(&run.run_id, words::outcome::to_pass_on(&record))}
+            {share(&run.run_id, move || told.clone())}
             {standing_of(run.run_id.clone(), record.clone(), verdict)}
             {particulars(record)}
             {exact_json(Signal::stored(json), format!("gradmark-{}.json", run.run_id))}
@@ -244,8 +246,8 @@ fn file(name: String, record: Result<RunRecord, String>) -> impl IntoView {
 const CARD: (u32, u32) = (1200, 630);
 const EMBED: (u32, u32) = (480, 320);
 
-/// Card and links of a run. `text` is the result in words, without its URL.
-pub(super) fn share(run_id: &str, text: String) -> impl IntoView + use<> {
+/// Card and links of a run. `text` returns the result in words, without its URL.
+pub(super) fn share<F: Fn() -> String + Clone + Send + 'static>(run_id: &str, text: F) -> impl IntoView + use<F> {
     let status = RwSignal::new(String::new());
     let origin = platform::origin();
     let address = format!("{origin}/runs/{run_id}");
@@ -256,18 +258,9 @@ pub(super) fn share(run_id: &str, text: String) -> impl IntoView + use<> {
         "<iframe src=\"{origin}/embed/runs/{run_id}\" width=\"{width}\" height=\"{height}\" title=\"Gradmark\" \
          loading=\"lazy\" style=\"border:0\"></iframe>"
     );
-    let share = platform::can_share().then(|| {
-        let address = address.clone();
-        let share = move |_| {
-            let (text, address) = (text.clone(), address.clone());
-            spawn_local(async move {
-                if let Err(reason) = platform::share(&text, &address).await {
-                    status.set(t!(share_failed, reason));
-                }
-            });
-        };
-        view! { <button class="button main" type="button" on:click=share>{t!(share_now)}</button> }
-    });
+    let share = share_now(text.clone(), address.clone(), status);
+    let with_address = address.clone();
+    let copy_text = move || copy(format!("{} {with_address}", text()), status);
     let image = card.clone();
     let copy_image = move || {
         let image = image.clone();
@@ -282,6 +275,7 @@ pub(super) fn share(run_id: &str, text: String) -> impl IntoView + use<> {
             <div class="row">
                 {share}
                 {copy_button(t!(share_link), address)}
+                {small_button(t!(share_text), copy_text)}
                 {small_button(t!(share_image), copy_image)}
                 {copy_button(t!(share_badge), badge)}
                 {copy_button(t!(share_embed), embed)}

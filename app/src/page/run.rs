@@ -13,6 +13,7 @@ use super::parts::{LINK, Sending, claimed_name, copy, exact_json, focus, go, lin
 use super::report::{caveats, overview, particulars};
 use super::result::{share, verdict_on_run};
 use super::state::StartState;
+use super::write::{continue_text, to_pass_on};
 use crate::backend::PageBackend;
 use crate::benchmark::{FinishedRun, RunKind};
 use crate::options::RunOptions;
@@ -64,6 +65,7 @@ fn finish(state: StartState, finished: FinishedRun) -> impl IntoView {
                 _ => view! { <p class="callout">{t!(result_stays)}</p> }.into_any(),
             }}
             {draw_digit(state.benchmark)}
+            {continue_text(state.benchmark.trained, shown.clone())}
             </div>
             {caveats(&shown, true, MAX_NOTES)}
             <details class="particulars">
@@ -104,7 +106,7 @@ fn claimed(record: &RunRecord, name: &str) -> results::Device {
 }
 
 fn upload(state: StartState, json: Memo<String>, key: String, record: &RunRecord) -> impl IntoView + use<> {
-    let (software, text, run_id) = (record.device.adapter.software, outcome::to_pass_on(record), record.run_id.clone());
+    let (software, run_id, record) = (record.device.adapter.software, record.run_id.clone(), record.clone());
     let sending = kept(&format!("upload {key}"), || RwSignal::new(Sending::No));
     let (key, run_id) = (StoredValue::new(key), StoredValue::new(run_id));
     let upload = move || {
@@ -118,7 +120,10 @@ fn upload(state: StartState, json: Memo<String>, key: String, record: &RunRecord
     };
     let unregistered = move || run_id.with_value(Option::is_none).then_some(t!(upload_unregistered));
     move || match sending.get() {
-        Sending::Done(accepted) => accepted_run(accepted, text.clone()).into_any(),
+        Sending::Done(accepted) => {
+            let record = record.clone();
+            accepted_run(accepted, move || to_pass_on(state.benchmark.trained, &record)).into_any()
+        }
         now => {
             let busy = now == Sending::Now;
             let refusal = if let Sending::Refused(sentence) = now { Some(sentence) } else { None };
@@ -140,8 +145,8 @@ fn upload(state: StartState, json: Memo<String>, key: String, record: &RunRecord
     }
 }
 
-/// The links of an uploaded run. `text` is the result in words, without its address.
-fn accepted_run(accepted: AcceptedRun, text: String) -> impl IntoView {
+/// The links of an uploaded run. `text` returns the result in words, without its address.
+fn accepted_run(accepted: AcceptedRun, text: impl Fn() -> String + Clone + Send + 'static) -> impl IntoView {
     let heading = NodeRef::<html::H2>::new();
     focus(heading, || true);
     let deletion = accepted.deletion_link.clone();

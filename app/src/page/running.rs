@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use leptos::html;
 use leptos::prelude::*;
+use results::{Goal, bits_per_character};
 
-use super::chart::{accuracy_chart, loss_chart};
+use super::chart::{accuracy_chart, loss_chart, test_loss_chart};
 use super::parts::focus;
 use crate::benchmark::{Benchmark, RunStage};
-use crate::live::{Example, Examples, Live, LiveWorkload};
+use crate::live::{Example, Examples, Live, LiveText, LiveWorkload};
 use crate::{platform, t, text};
 
 pub(super) fn running(benchmark: Benchmark) -> impl IntoView {
@@ -25,7 +26,12 @@ pub(super) fn running(benchmark: Benchmark) -> impl IntoView {
     let score = Memo::new(move |_| live.with(Live::score_so_far));
     let examples = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(|w| w.examples.clone())));
     let answers = Memo::new(move |_| workload.with(|w| w.as_ref().map(|w| w.answers.clone()).unwrap_or_default()));
-    let show = |name, title, value: fn(&LiveWorkload) -> _, text| live_figure(workload, name, title, value, text);
+    let texts = Memo::new(move |_| workload.with(|w| w.as_ref().map(|w| w.texts.clone()).unwrap_or_default()));
+    let writes = Memo::new(move |_| texts.with(|texts| !texts.is_empty()));
+    let goal = goal(workload);
+    let aims_at_loss = Memo::new(move |_| matches!(goal.get(), Some(Goal::Loss(_))));
+    let reads_text = reads_text(workload);
+    let show = move |name, title, value: fn(&LiveWorkload) -> _, text| live_figure(workload, name, title, value, text);
     view! {
         <section class="sheet run" aria-label=t!(running_progress)>
             <div class="run-head">
@@ -44,6 +50,7 @@ pub(super) fn running(benchmark: Benchmark) -> impl IntoView {
             {move || bundle.get().map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
             <div class="run-body">
                 {move || examples.get().map(|examples| example_strip(examples, answers))}
+                <Show when=move || writes.get()>{live_texts(texts)}</Show>
                 <dl class="figures">
                     <div class="figure large">
                         <dt>{t!(running_score)}</dt>
@@ -52,7 +59,16 @@ pub(super) fn running(benchmark: Benchmark) -> impl IntoView {
                             <small>" GFLOP/s"</small>
                         </dd>
                     </div>
-                    {show("test-accuracy", t!(metric_accuracy), |w| Some(w.tests.last()?.accuracy), text::percent)}
+                    {move || if aims_at_loss.get() {
+                        let bits: fn(&LiveWorkload) -> _ = |w| Some(bits_per_character(w.tests.last()?.loss));
+                        let bits = reads_text.get().then(|| show("bits", t!(chart_bits), bits, |of| text::number(of, 3)));
+                        let loss: fn(&LiveWorkload) -> _ = |w| Some(w.tests.last()?.loss);
+                        let loss = show("test-loss", t!(metric_test_loss), loss, |of| text::number(of, 3));
+                        view! { {loss}{bits} }.into_any()
+                    } else {
+                        let accuracy: fn(&LiveWorkload) -> _ = |w| Some(w.tests.last()?.accuracy);
+                        show("test-accuracy", t!(metric_accuracy), accuracy, text::percent).into_any()
+                    }}
                     {show("samples-per-second", t!(common_rate), |w| w.samples_per_second, text::rate)}
                     {show("loss", t!(running_loss), |w| Some(w.training.last()?.loss), |of| text::number(of, 4))}
                     {show("step", t!(running_step), |w| (w.step > 0).then_some(w.step as f64), |n| text::number(n, 0))}
@@ -92,19 +108,39 @@ fn progress_bar(benchmark: Benchmark) -> impl IntoView {
 fn live_charts(workload: Memo<Option<LiveWorkload>>) -> impl IntoView {
     let training = Signal::derive(move || workload.with(|w| Some(w.as_ref()?.training.clone())).unwrap_or_default());
     let tests = Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.tests.clone()).unwrap_or_default()));
-    let target = Signal::derive(move || workload.with(|w| w.as_ref().map(|w| w.target_accuracy)));
+    let (goal, reads_text) = (goal(workload), reads_text(workload));
+    let target = Signal::derive(move || match goal.get() {
+        Some(Goal::Accuracy(accuracy)) => Some(accuracy),
+        _ => None,
+    });
     let published = Memo::new(move |_| workload.with(|w| w.as_ref().and_then(LiveWorkload::published)));
     let citation = Memo::new(move |_| published.with(|of| of.as_ref().map(|of| of.learning.sentence())));
     let has_curves = Memo::new(move |_| training.with(|points| !points.is_empty()));
     view! {
         <Show when=move || has_curves.get()>
             <div class="charts">
-                {accuracy_chart(training, tests, target, Some(published), false)}
-                {loss_chart(training, false)}
+                {move || match goal.get() {
+                    Some(Goal::Loss(loss)) => {
+                        test_loss_chart(training, tests, loss, reads_text.get(), false).into_any()
+                    }
+                    _ => view! {
+                        {accuracy_chart(training, tests, target, Some(published), false)}
+                        {loss_chart(training, false)}
+                    }
+                    .into_any(),
+                }}
             </div>
             {move || citation.get().map(|sentence| view! { <p class="note" data-figure="published">{sentence}</p> })}
         </Show>
     }
+}
+
+fn goal(workload: Memo<Option<LiveWorkload>>) -> Memo<Option<Goal>> {
+    Memo::new(move |_| workload.with(|workload| workload.as_ref()?.target))
+}
+
+fn reads_text(workload: Memo<Option<LiveWorkload>>) -> Memo<bool> {
+    Memo::new(move |_| workload.with(|workload| workload.as_ref().is_some_and(LiveWorkload::reads_text)))
 }
 
 /// Live metric. The attribute `data-value` has its unrounded value.
@@ -147,6 +183,23 @@ fn example_strip(examples: Arc<Examples>, answers: Memo<Vec<u16>>) -> impl IntoV
         <section class="examples" aria-labelledby="examples">
             <h3 id="examples">{t!(running_examples)}</h3>
             <ul>{addresses.into_iter().enumerate().map(image).collect_view()}</ul>
+        </section>
+    }
+}
+
+/// Texts of the language model, with the older ones above the newest. Not a live region, because it changes constantly.
+fn live_texts(texts: Memo<Vec<LiveText>>) -> impl IntoView {
+    let newest = Memo::new(move |_| texts.with(|texts| texts.last().map(|text| text.number)));
+    let paragraph = move |LiveText { number, text }: LiveText| {
+        let is_older = move || (newest.get() != Some(number)).then_some("true");
+        view! { <p aria-hidden=is_older><b>{engine::Writer::PROMPT}</b>{text}</p> }
+    };
+    view! {
+        <section class="texts" aria-labelledby="texts">
+            <h3 id="texts">{t!(running_texts)}</h3>
+            <div lang="en">
+                <For each=move || texts.get() key=|text| (text.number, text.text.clone()) let:text>{paragraph(text)}</For>
+            </div>
         </section>
     }
 }

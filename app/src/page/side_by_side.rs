@@ -94,7 +94,11 @@ fn of_workload(of: ComparedWorkload, columns: usize) -> impl IntoView {
                 </th>
             </tr>
             {row(t!(common_rate), rate)}
-            {row(t!(metric_accuracy), |figure| Some((text::percent(figure.accuracy?), None)))}
+            {if text::aims_at_loss(&of.workload) {
+                row(t!(metric_test_loss), |figure| Some((text::number(figure.test_loss?, 3), None)))
+            } else {
+                row(t!(metric_accuracy), |figure| Some((text::percent(figure.accuracy?), None)))
+            }}
             {row(t!(metric_seconds_to_target), |figure| Some((text::seconds(figure.seconds_to_target?), None)))}
             {row(t!(common_batch_size), |of| Some((of.batch_size?.to_string(), Some(of.precision.name().to_owned()))))}
         </tbody>

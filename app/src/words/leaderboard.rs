@@ -32,6 +32,7 @@ pub fn note(of: &Note) -> Option<String> {
         Note::NotTrained { workload } => t!(note_not_trained, workload = workload_title(workload)),
         Note::NotCompleted { workload } => t!(note_not_completed, workload = workload_title(workload)),
         Note::NotProvable { workload } => t!(note_not_provable, workload = workload_title(workload)),
+        Note::LargeStates { workload } => t!(note_large_states, workload = workload_title(workload)),
         Note::OtherFlagged => t!(note_other_flagged).to_owned(),
         Note::Moderated { reason } if reason.is_empty() => format!("{}.", t!(note_moderated)),
         Note::Moderated { reason } => format!("{}: {reason}", t!(note_moderated)),

@@ -1,10 +1,12 @@
 //! Sentences about the results of a run.
 
-use results::{FailureCause, Outcome, RunRecord, WorkloadRecord, metric};
+use results::{Evaluation, FailureCause, Goal, Outcome, RunRecord, WorkloadRecord, metric};
+
+use view::text::reads_text;
 
 use super::remarks::failure_of_workload;
 use crate::t;
-use crate::text::{count, device_name, metric_text, percent, score, seconds, whole_percent, workload_title};
+use crate::text::{count, device_name, goal, metric_text, percent, score, seconds, test_loss, workload_title};
 
 /// Summarizes a finished run in one sentence for the status region.
 pub fn headline(record: &RunRecord) -> String {
@@ -62,17 +64,23 @@ fn figures(record: &WorkloadRecord) -> String {
         let samples = t!(common_samples_counted, number = summary.samples);
         format!("{samples} in {}", seconds(summary.training_seconds))
     });
-    let accuracy = summary.accuracy.map(|share| t!(result_test_accuracy, accuracy = percent(share)));
+    let aims_at_loss = record.target.is_some_and(|target| matches!(target.goal, Goal::Loss(_)));
+    let tested = if aims_at_loss {
+        summary.test_loss.map(|loss| t!(result_test_loss, loss = test_loss(loss, reads_text(record))))
+    } else {
+        summary.accuracy.map(|share| t!(result_test_accuracy, accuracy = percent(share)))
+    };
     let target = record.target.and_then(|target| {
-        let percent = whole_percent(target.accuracy);
+        let aim = goal(target.goal);
         if let Some(reached) = target.reached_seconds {
-            return Some(t!(result_target_reached, target = percent, seconds = seconds(reached)));
+            return Some(t!(result_target_reached, target = aim, seconds = seconds(reached)));
         }
-        // The earliest of the most accurate evaluations.
-        let best = record.evaluations.iter().rev().max_by(|a, b| a.accuracy.total_cmp(&b.accuracy))?;
-        Some(t!(result_target_missed, target = percent, seconds = seconds(best.training_seconds)))
+        let quality = |test: &Evaluation| if aims_at_loss { -test.loss } else { test.accuracy };
+        // The earliest of the best evaluations.
+        let best = record.evaluations.iter().rev().max_by(|a, b| quality(a).total_cmp(&quality(b)))?;
+        Some(t!(result_target_missed, target = aim, seconds = seconds(best.training_seconds)))
     });
-    [target, accuracy, Some(throughput)].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [target, tested, Some(throughput)].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -107,7 +115,7 @@ pub(crate) mod tests {
     }
 
     fn target(reached_seconds: Option<f64>) -> Option<Target> {
-        Some(Target { accuracy: 0.98, reached_seconds, reached_step: reached_seconds.map(|_| 7) })
+        Some(Target { goal: Goal::Accuracy(0.98), reached_seconds, reached_step: reached_seconds.map(|_| 7) })
     }
 
     #[test]
@@ -123,6 +131,11 @@ pub(crate) mod tests {
         let summary = Summary { samples_per_second: Some(100.0), accuracy: Some(0.93), ..Summary::default() };
         let missed = figures(&record([0.95, 0.93], target(None), summary));
         assert!(missed.starts_with("target of 98 % not reached in 1"), "{missed}");
+        let summary = Summary { samples_per_second: Some(100.0), test_loss: Some(1.8834), ..Summary::default() };
+        let mut model = record([0.3, 0.4], Some(Target { goal: Goal::Loss(0.4), ..target(None).unwrap() }), summary);
+        model.workload = "gpt-nano".to_owned();
+        let expected = "target of loss 0.4 not reached in 1.000 s, test loss 1.883 (2.717 bits per character), ";
+        assert!(figures(&model).starts_with(expected), "{}", figures(&model));
         let summary = Summary { samples: 1280, training_seconds: 1.5, accuracy: Some(0.5), ..Summary::default() };
         let short = figures(&record([0.4, 0.5], None, summary));
         assert!(short.ends_with("1,280 samples in 1.500 s"), "{short}");

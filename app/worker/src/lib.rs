@@ -40,6 +40,8 @@ pub enum ToWorker {
     FrameworkFailed(String),
     /// Classify an image with a network of the finished run. It has the shape of the run's examples.
     Classify { workload: String, image: Vec<u8> },
+    /// Continue a text with a language model of the finished run. Another seed gives another continuation.
+    Continue { workload: String, beginning: String, temperature: f64, seed: u32 },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,6 +79,11 @@ pub enum FromWorker {
     Crashed(String),
     /// Probability of each class for an image.
     Classified(Vec<f64>),
+    /// Continuation of a text so far. Sent repeatedly while it grows.
+    Continued {
+        text: String,
+        is_finished: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

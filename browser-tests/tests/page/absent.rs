@@ -118,7 +118,7 @@ fn without_cifar10_its_networks_are_disabled_and_selected_ones_are_trained() {
         page.open("/?batch=8&steps=3").await;
         let notice = page.wait_for_text("#missing-data", "CIFAR-10 is not on this server").await;
         assert!(notice.contains("cifar10-train.bin is missing in its data folder"), "{notice}");
-        assert!(notice.contains("8 of the 20 networks"), "{notice}");
+        assert!(notice.contains("8 of the 22 networks"), "{notice}");
         page.click_css("details.options > summary").await;
         let (is_enabled, label) = choice(page, "input[name=suite][value=complete]").await;
         assert!(

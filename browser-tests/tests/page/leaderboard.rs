@@ -50,7 +50,7 @@ fn filters_and_columns_are_kept_in_the_url_and_unknown_values_ignored() {
         page.wait_for_text("#leaderboard .note", "Oldest first.").await;
         page.wait_for_text("table[aria-label=Leaderboard]", "No results yet").await;
         page.find(Locator::XPath("//summary[.='Columns']")).await.click().await.unwrap();
-        for column in ["Time to accuracy", "Time per epoch", "Batch size"] {
+        for column in ["Time to target", "Time per epoch", "Batch size"] {
             choose(page, column).await;
         }
         let sent = query(page).await;
@@ -96,7 +96,7 @@ async fn assert_restores(page: &Chromium, sent: &str) {
             .map((head) => head.textContent)";
     let heads = page.ask(heads).await;
     let has = |column: &str| heads.as_array().unwrap().contains(&column.into());
-    assert!(has("Time per epoch") && has("Batch size") && !has("Time to accuracy"), "{heads}");
+    assert!(has("Time per epoch") && has("Batch size") && !has("Time to target"), "{heads}");
     let day = "() => document.querySelector('#leaderboard input[type=date]').value";
     assert_eq!(page.ask(day).await, "2026-11-01");
     page.wait_for("link", "reported-unheard-of").await;
@@ -180,9 +180,9 @@ fn results_are_shown_in_a_chart_and_side_by_side() {
         assert_eq!(names.as_array().unwrap().len(), 2, "{names}");
         assert!(names[0].as_str().unwrap().starts_with("Example A, wgsl: "), "{names}");
         page.ask("() => document.querySelector('a.point').focus()").await;
-        page.wait_for_text(".pointed", "samples per second, accurate after").await;
+        page.wait_for_text(".pointed", "samples per second, target after").await;
         page.click_css("[data-part=scatter] figure summary").await;
-        page.wait_for_text("table[aria-label='Data: Speed and time to accuracy']", "Example B").await;
+        page.wait_for_text("table[aria-label='Data: Speed and time to target']", "Example B").await;
 
         let files = "async () => {
             const links = [...document.querySelectorAll('.exports a[data-format]')];

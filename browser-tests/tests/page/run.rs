@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use browser_tests::{Chromium, MAX_CANCEL_TIME, MAX_CANCEL_TIME_AT_START, Page, Seen, Setup, TIMEOUT, drive};
+use browser_tests::{
+    Chromium, MAX_CANCEL_TIME, MAX_CANCEL_TIME_AT_START, Page, RUN_TIMEOUT, Seen, Setup, TIMEOUT, drive,
+};
 use fantoccini::Locator;
 use fantoccini::actions::{InputSource, KeyAction, KeyActions, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
 use fantoccini::key::Key;
@@ -90,6 +92,24 @@ fn a_run_trains_on_a_gpu() {
         let record = page.record().await;
         assert_learned(&record);
         assert_eq!(record["device"]["adapter"]["software"], false, "{}", record["device"]);
+    });
+}
+
+#[test]
+#[ignore = "all browser tests take ten minutes"]
+fn a_language_model_writes_during_and_after_its_training() {
+    drive(Setup::USUAL, async |page| {
+        page.start("/?workload=gpt-nano&steps=10").await;
+        page.wait_until_text(".texts p:nth-child(2)", RUN_TIMEOUT, |text| text.starts_with("The ")).await;
+        page.watch_to_the_end().await;
+        assert_completed(&page.record().await);
+        page.wait_for_text("[role=status]", "bits per character").await;
+        page.wait_for_text(".written", "The ").await;
+        page.click("button", "Continue").await;
+        // The beginning is followed by 400 characters.
+        let is_whole = |text: &str| text.starts_with("Whales") && text.chars().count() == 406;
+        page.wait_until_text(".written", TIMEOUT, is_whole).await;
+        page.assert_fits_phones().await;
     });
 }
 

@@ -1,7 +1,8 @@
 //! Data set definitions ([`DATA_SETS`]) and the reader of their compact files.
 //!
 //! A compact file, from the crate `data-sets`, has a header of 32 bytes, a byte per pixel and channel, and a byte per
-//! label. The header is little-endian: `GMDS`, then u32 version (1), samples, height, width, channels, classes, and 0.
+//! label. The header is little-endian: `GMDS`, then u32 version (1), samples, height, width, channels, classes, and 0. A
+//! text has a byte per character and no labels.
 
 pub mod statistics;
 mod stories;
@@ -21,14 +22,21 @@ pub use stories::{Reading, StorySet, StoryTask};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// One byte per sample, row, column and channel, in row-major order.
+    /// One byte per sample, row, column and channel, in row-major order. Of a text, one per character.
     pub images: Vec<u8>,
+    /// Class of each sample. Of a text, the characters again.
     pub labels: Vec<u16>,
 }
 
 impl Split {
     pub fn samples(&self) -> u32 {
         u32::try_from(self.labels.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Creates the split of a text, in which each character is its own class.
+    pub fn text(characters: impl IntoIterator<Item = u8>) -> Self {
+        let images: Vec<u8> = characters.into_iter().collect();
+        Self { labels: images.iter().copied().map(u16::from).collect(), images }
     }
 
     /// Returns the share of the samples in the most frequent class.
@@ -59,7 +67,8 @@ impl DataSet {
     /// Reads the training and test files of `set`. Fails if a file is truncated, altered or of another kind.
     pub fn from_files(set: &'static DataSetDefinition, train: Vec<u8>, test: Vec<u8>) -> Result<Self, DataError> {
         let [train, test] = match &set.origin {
-            Origin::Files { train: train_file, test: test_file } => {
+            Origin::Files { train: train_file, test: test_file }
+            | Origin::Text { train: train_file, test: test_file, .. } => {
                 [read_compact_file(train_file, train)?, read_compact_file(test_file, test)?]
             }
             Origin::Stories(stories) => stories::read(*stories, &train, &test)?,
@@ -74,7 +83,7 @@ impl DataSet {
     /// Generates the samples from a fixed seed. Returns `None` for sets that exist only as files.
     pub fn generated(definition: &'static DataSetDefinition) -> Option<Self> {
         let [train, test] = match definition.origin {
-            Origin::Files { .. } => return None,
+            Origin::Files { .. } | Origin::Text { .. } => return None,
             Origin::Stories(stories) => stories::generated(stories),
             Origin::Images { .. } => generate_images(definition),
         };
@@ -84,6 +93,13 @@ impl DataSet {
     /// Generates noise in the shape of any set, to measure the speed of training without its files.
     pub fn noise(definition: &'static DataSetDefinition) -> Self {
         let [train, test] = generate_images(definition);
+        let [train, test] = if definition.is_text() {
+            [(train, definition.train.classes), (test, definition.test.classes)].map(|(noise, classes)| {
+                Split::text(noise.images.into_iter().map(|byte| u8::try_from(u32::from(byte) % classes).unwrap_or(0)))
+            })
+        } else {
+            [train, test]
+        };
         Self::new(definition, train, test, true)
     }
 }
@@ -154,6 +170,9 @@ pub struct DataFile {
     pub file: String,
     #[serde(flatten)]
     pub shape: SplitDefinition,
+    /// Character of each class, for a text. The last one stands for all rare characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alphabet: Option<String>,
     pub bytes: u64,
     pub sha256: String,
 }
@@ -186,6 +205,9 @@ pub struct DataSetDefinition {
 pub enum Origin {
     /// Compact files converted from published ones and verified by checksum.
     Files { train: Box<DataFile>, test: Box<DataFile> },
+    /// A text in compact files without labels. Its samples are characters, of which networks read windows. `alphabet` has
+    /// the character of each class.
+    Text { train: Box<DataFile>, test: Box<DataFile>, alphabet: String },
     /// Published story files, or generated stories for the same task.
     Stories(StorySet),
     /// Square color images of noise.
@@ -200,21 +222,41 @@ impl Origin {
 }
 
 impl DataSetDefinition {
-    pub fn file_names(&self) -> Option<[&str; 2]> {
+    /// Returns the compact files of the training and the test part, if the set has them.
+    pub fn compact_files(&self) -> Option<[&DataFile; 2]> {
         match &self.origin {
-            Origin::Files { train, test } => Some([&train.file, &test.file]),
-            Origin::Stories(set) => Some(set.file_names()),
-            Origin::Images { .. } => None,
+            Origin::Files { train, test } | Origin::Text { train, test, .. } => Some([train, test]),
+            Origin::Stories(_) | Origin::Images { .. } => None,
         }
     }
 
-    fn of_files(train: &DataFile, test: &DataFile) -> Self {
-        Self {
-            name: train.set.clone(),
-            train: train.shape,
-            test: test.shape,
-            origin: Origin::Files { train: Box::new(train.clone()), test: Box::new(test.clone()) },
+    pub fn file_names(&self) -> Option<[&str; 2]> {
+        match &self.origin {
+            Origin::Stories(set) => Some(set.file_names()),
+            _ => self.compact_files().map(|files| files.map(|file| file.file.as_str())),
         }
+    }
+
+    /// Returns true for a text, whose samples are characters.
+    pub fn is_text(&self) -> bool {
+        matches!(self.origin, Origin::Text { .. })
+    }
+
+    /// Returns the number of samples that a network with `features` inputs finds in a file of `samples`. In a text, these
+    /// are windows one after the other, each followed by the label of its last character.
+    pub fn samples_for(&self, features: u32, samples: u32) -> u32 {
+        if self.is_text() { samples.saturating_sub(1) / features.max(1) } else { samples }
+    }
+
+    fn of_files(train: &DataFile, test: &DataFile) -> Self {
+        let (name, shapes) = (train.set.clone(), [train.shape, test.shape]);
+        let (train, test) = (Box::new(train.clone()), Box::new(test.clone()));
+        let origin = match train.alphabet.clone() {
+            Some(alphabet) => Origin::Text { train, test, alphabet },
+            None => Origin::Files { train, test },
+        };
+        let [train, test] = shapes;
+        Self { name, train, test, origin }
     }
 
     fn of_stories(set: StorySet) -> Self {
@@ -285,10 +327,13 @@ fn parse_compact_file(expected: &DataFile, mut bytes: Vec<u8>) -> Result<Split, 
     }
     let samples = shape.samples as usize;
     let pixels = samples * shape.features() as usize;
-    if body.len() != pixels + samples {
-        return Err(format!("it has {} bytes after the header, not {}", body.len(), pixels + samples));
+    // The labels of a text are its characters.
+    let (expected_bytes, labels_begin) =
+        if expected.alphabet.is_some() { (pixels, 0) } else { (pixels + samples, pixels) };
+    if body.len() != expected_bytes {
+        return Err(format!("it has {} bytes after the header, not {expected_bytes}", body.len()));
     }
-    let labels: Vec<u16> = body[pixels..].iter().copied().map(u16::from).collect();
+    let labels: Vec<u16> = body[labels_begin..].iter().copied().map(u16::from).collect();
     if let Some(label) = labels.iter().find(|&&label| u32::from(label) >= shape.classes) {
         return Err(format!("it has the label {label}, but there are {} classes", shape.classes));
     }
@@ -346,17 +391,45 @@ mod tests {
         }
     }
 
+    #[test]
+    fn parts_of_a_text_share_an_alphabet_of_all_classes() {
+        let texts: Vec<_> = DATA_SETS.iter().filter(|set| set.is_text()).collect();
+        assert!(!texts.is_empty());
+        for set in texts {
+            let [train, test] = set.compact_files().unwrap();
+            let alphabet: Vec<char> = train.alphabet.as_ref().unwrap().chars().collect();
+            assert_eq!(alphabet.len(), set.train.classes as usize, "{}", set.name);
+            let (rare, characters) = alphabet.split_last().unwrap();
+            assert!(*rare == char::REPLACEMENT_CHARACTER && characters.is_sorted_by(|one, next| one < next));
+            assert_eq!(train.alphabet, test.alphabet);
+        }
+    }
+
+    #[test]
+    fn windows_of_a_text_end_before_its_last_character() {
+        let text = data_set("moby-dick").unwrap();
+        assert_eq!([64, 65, 128, 129].map(|characters| text.samples_for(64, characters)), [0, 1, 1, 2]);
+        assert_eq!(data_set("mnist").unwrap().samples_for(784, 60_000), 60_000);
+    }
+
     fn small() -> (DataFile, Vec<u8>) {
+        let shape = SplitDefinition { samples: 2, height: 1, width: 2, channels: 1, classes: 10 };
+        file_of(shape, None, &[1, 2, 3, 4, 7, 9])
+    }
+
+    fn file_of(shape: SplitDefinition, alphabet: Option<&str>, body: &[u8]) -> (DataFile, Vec<u8>) {
+        let SplitDefinition { samples, height, width, channels, classes } = shape;
         let mut bytes = b"GMDS".to_vec();
-        for word in [1u32, 2, 1, 2, 1, 10, 0] {
+        for word in [1, samples, height, width, channels, classes, 0] {
             bytes.extend(word.to_le_bytes());
         }
-        bytes.extend([1, 2, 3, 4, 7, 9]);
+        bytes.extend_from_slice(body);
         let definition = DataFile {
             set: "small".to_owned(),
             split: "train".to_owned(),
             file: "small-train.bin".to_owned(),
-            shape: SplitDefinition { samples: 2, height: 1, width: 2, channels: 1, classes: 10 },
+            shape,
+            alphabet: alphabet.map(str::to_owned),
             bytes: bytes.len() as u64,
             sha256: sha256(&bytes),
         };
@@ -367,6 +440,17 @@ mod tests {
     fn valid_file_is_split_into_images_and_labels() {
         let (definition, bytes) = small();
         assert_eq!(read_compact_file(&definition, bytes), Ok(Split { images: vec![1, 2, 3, 4], labels: vec![7, 9] }));
+    }
+
+    #[test]
+    fn characters_of_a_text_are_its_labels() {
+        let shape = SplitDefinition { samples: 4, height: 1, width: 1, channels: 1, classes: 3 };
+        let (definition, bytes) = file_of(shape, Some("ab\u{fffd}"), &[1, 0, 2, 2]);
+        let text = Split { images: vec![1, 0, 2, 2], labels: vec![1, 0, 2, 2] };
+        assert_eq!(read_compact_file(&definition, bytes), Ok(text));
+        let (definition, bytes) = file_of(shape, Some("ab\u{fffd}"), &[1, 0, 3, 2]);
+        let error = read_compact_file(&definition, bytes).unwrap_err().to_string();
+        assert!(error.contains("the label 3, but there are 3 classes"), "{error}");
     }
 
     #[test]
@@ -391,10 +475,10 @@ mod tests {
 
     #[test]
     fn generated_sets_are_reproducible_with_the_defined_shape() {
-        let noise = DataSet::noise(data_set("mnist").unwrap());
+        let [noise, text] = ["mnist", "moby-dick"].map(|name| DataSet::noise(data_set(name).unwrap()));
         let generated: Vec<DataSet> = DATA_SETS.iter().filter_map(DataSet::generated).collect();
         assert_eq!(generated.len(), GENERATED_SIDES.len() + StorySet::ALL.len());
-        for set in generated.iter().chain([&noise]) {
+        for set in generated.iter().chain([&noise, &text]) {
             assert!(set.generated, "a record must say so");
             for (half, expected) in [(&set.train, set.definition.train), (&set.test, set.definition.test)] {
                 assert_eq!(half.samples(), expected.samples);
@@ -409,6 +493,7 @@ mod tests {
             assert_eq!(DataSet::generated(set.definition).unwrap().train, set.train);
         }
         assert_eq!(noise.train.labels.iter().max(), Some(&9), "ten classes");
+        assert_eq!(Split::text(text.train.images.iter().copied()), text.train);
     }
 
     #[test]

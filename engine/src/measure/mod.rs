@@ -8,7 +8,7 @@ use std::pin::Pin;
 use async_trait::async_trait;
 use results::{Adapter, PeakSample, statistics};
 
-use crate::backends::reference::Classifier;
+use crate::backends::reference::{Classifier, Writer};
 use crate::clock::Clock;
 use crate::error::{EngineError, Result};
 use crate::trainer::{Backend, StepReport, Trainer};
@@ -27,6 +27,17 @@ pub enum Event {
     Window { who: &'static str, window: Window },
 }
 
+/// Moments at which an observer shows texts that a language model writes while it trains.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WantedTexts {
+    #[default]
+    None,
+    /// After every evaluation.
+    AtEvaluations,
+    /// Before the first step, and every few seconds.
+    AtIntervals,
+}
+
 /// Receiver of a measurement's events: a run's [`crate::Event`], or [`Event`].
 pub trait Observer<E> {
     fn event(&mut self, event: &E);
@@ -43,6 +54,13 @@ pub trait Observer<E> {
 
     /// Receives the network of a finished workload whose answers on test images were shown.
     fn trained(&mut self, _workload: &str, _network: Classifier<f32>) {}
+
+    fn wants_texts(&self) -> WantedTexts {
+        WantedTexts::None
+    }
+
+    /// Receives the language model of a finished workload whose texts were shown.
+    fn trained_writer(&mut self, _workload: &str, _writer: Writer) {}
 
     /// Returns a future to await before continuing, which completes on cancellation. Called like [`Self::cancelled`].
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {

@@ -2,6 +2,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shaders::params::activation as activations;
 
+use super::Shape;
+
 /// Layer of a model. Activations are N, H, W, C; flattening keeps that order.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -39,7 +41,7 @@ pub enum Layer {
     Embedding { vocabulary: u32, units: u32, first: u32, count: u32, zero_padding: bool, initializer: Initializer },
     /// Sum of each `words` consecutive pixels, weighted by position: Sukhbaatar et al. (2015), section 4.1.
     SentenceSum { words: u32 },
-    /// Products of the input with each word's vector; kernel `[vocabulary, channels]`, an embedding's transposed.
+    /// Products of each pixel with each word's vector; kernel `[vocabulary, channels]`, an embedding's transposed.
     WordScores { vocabulary: u32, initializer: Initializer },
     /// Products of each pixel of the first input with each pixel of the second; output pixels × pixels.
     PixelProducts,
@@ -55,12 +57,13 @@ pub enum Layer {
     /// Per channel over batch and pixels: `activation((x - mean) / √(variance + epsilon)·scale + bias)`. Running
     /// averages keep the share `keep` in every step and are used in evaluation. A fixed scale is 1.
     BatchNorm { epsilon: f32, keep: f32, trained_scale: bool, bias: Multipliers, activation: Activation },
-    /// Per pixel over channels: `(x - mean) / √(variance + epsilon)·scale + bias`.
-    LayerNorm { epsilon: f32 },
+    /// Per pixel over channels: `(x - mean) / √(variance + epsilon)·scale + bias`. The bias is optional.
+    LayerNorm { epsilon: f32, scale: Multipliers, bias: Option<Multipliers> },
     /// Adds a learned value to each pixel and channel; weights `[height·width, channels]`.
     PositionEmbedding { initializer: Initializer },
-    /// `softmax(q·kᵀ/√d)·v` among the pixels of a sample; the input's channels are q, k and v, each `heads × d`.
-    Attention { heads: u32 },
+    /// `softmax(q·kᵀ/√d)·v` among the pixels of a sample; the input's channels are q, k and v, each `heads × d`. If
+    /// causal, a pixel attends only to itself and earlier pixels.
+    Attention { heads: u32, causal: bool },
 }
 
 /// Height and width of a convolution's kernel. A square is serialized as one number.
@@ -170,6 +173,36 @@ impl Layer {
             Self::Gru { units, activation, recurrent } => Some((Cell::Gru(activation), units, recurrent)),
             Self::SimpleRnn { units, activation, recurrent } => Some((Cell::SimpleRnn(activation), units, recurrent)),
             _ => None,
+        }
+    }
+
+    /// Returns true if each output pixel depends only on the same and earlier pixels of the inputs. A language model needs
+    /// this, because it predicts later characters. `input` is the shape of the first input.
+    pub fn is_causal(&self, input: Shape) -> bool {
+        match *self {
+            Self::Attention { causal, .. } => causal,
+            Self::Conv2d { size, stride, padding, .. } => {
+                size.area() == 1 && stride == 1 && matches!(padding, Padding::Valid | Padding::Same | Padding::Zeros(0))
+            }
+            // A part of the characters would be moved to earlier pixels.
+            Self::Embedding { first, count, .. } => first == 0 && count == input.features(),
+            Self::Add { .. }
+            | Self::BatchNorm { .. }
+            | Self::Concatenate
+            | Self::Dropout { .. }
+            | Self::LayerNorm { .. }
+            | Self::LocalResponseNorm { .. }
+            | Self::PositionEmbedding { .. }
+            | Self::Softmax { .. }
+            | Self::WordScores { .. } => true,
+            Self::Dense { .. }
+            | Self::Gru { .. }
+            | Self::Lstm { .. }
+            | Self::PixelProducts
+            | Self::Pool { .. }
+            | Self::SentenceSum { .. }
+            | Self::SimpleRnn { .. }
+            | Self::Transpose => false,
         }
     }
 

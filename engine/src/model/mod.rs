@@ -154,9 +154,18 @@ impl Model {
         self.nodes[node].shares.unwrap_or(node)
     }
 
-    /// Returns the number of classes, which is the number of logits.
+    /// Returns the number of classes of an answer, which is its number of logits.
     pub fn classes(&self) -> Result<u32, ModelError> {
-        Ok(self.shapes()?.last().copied().unwrap_or(self.input).features())
+        Ok(self.output()?.channels)
+    }
+
+    /// Returns the number of answers for a sample: one, or one for each character of a window.
+    pub fn positions(&self) -> Result<u32, ModelError> {
+        Ok(self.output()?.pixels())
+    }
+
+    fn output(&self) -> Result<Shape, ModelError> {
+        Ok(self.shapes()?.last().copied().unwrap_or(self.input))
     }
 
     /// Returns the number of trained and fixed parameters, excluding running statistics.
@@ -180,8 +189,12 @@ impl Model {
                     let gates = u64::from(input.pixels()) * u64::from(gates) * u64::from(units);
                     (gates * channels, gates * u64::from(units))
                 }
-                // Two products of tokens × tokens × channels, with two gradients each.
-                Layer::Attention { .. } => (0, 2 * u64::from(input.pixels()).pow(2) * u64::from(output.channels)),
+                // Two products of pairs of tokens × channels, with two gradients each.
+                Layer::Attention { causal, .. } => {
+                    let tokens = u64::from(input.pixels());
+                    let pairs = if causal { tokens * (tokens + 1) / 2 } else { tokens * tokens };
+                    (0, 2 * pairs * u64::from(output.channels))
+                }
                 Layer::WordScores { vocabulary, .. } => (u64::from(input.features()) * u64::from(vocabulary), 0),
                 Layer::PixelProducts => (0, channels * u64::from(output.features())),
                 _ => (0, 0),

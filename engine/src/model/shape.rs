@@ -128,7 +128,7 @@ impl Model {
                 check(is_possible, &|| format!("{second} cannot be added to {input}"))?;
                 input
             }
-            Layer::Attention { heads } => {
+            Layer::Attention { heads, .. } => {
                 let channels = input.channels;
                 let is_possible = heads != 0 && channels.is_multiple_of(12 * heads);
                 check(is_possible, &|| format!("{channels} channels are not three times {heads} heads of fours"))?;
@@ -140,11 +140,7 @@ impl Model {
                 check(is_possible, &|| format!("{pixels} words are not whole sentences of {words}"))?;
                 Shape::new(1, pixels / words, input.channels)
             }
-            Layer::WordScores { vocabulary, .. } => {
-                let pixels = input.pixels();
-                check(pixels == 1, &|| format!("it compares words with a single vector, not with {pixels}"))?;
-                Shape::vector(vocabulary)
-            }
+            Layer::WordScores { vocabulary, .. } => Shape { channels: vocabulary, ..input },
             Layer::PixelProducts => {
                 let second = inputs[1];
                 let is_possible = second.channels == input.channels;

@@ -67,9 +67,9 @@ pub(crate) enum StageKind {
     Concatenate,
     Add,
     BatchNorm { epsilon: f32, keep: f32, activation: Activation },
-    LayerNorm { epsilon: f32 },
+    LayerNorm { epsilon: f32, bias: bool },
     PositionEmbedding,
-    Attention { heads: u32 },
+    Attention { heads: u32, causal: bool },
     Gelu,
 }
 
@@ -173,9 +173,9 @@ impl Lowering<'_> {
             Layer::Concatenate => StageKind::Concatenate,
             Layer::Add { .. } => StageKind::Add,
             Layer::BatchNorm { epsilon, keep, activation, .. } => StageKind::BatchNorm { epsilon, keep, activation },
-            Layer::LayerNorm { epsilon } => StageKind::LayerNorm { epsilon },
+            Layer::LayerNorm { epsilon, bias, .. } => StageKind::LayerNorm { epsilon, bias: bias.is_some() },
             Layer::PositionEmbedding { .. } => StageKind::PositionEmbedding,
-            Layer::Attention { heads } => StageKind::Attention { heads },
+            Layer::Attention { heads, causal } => StageKind::Attention { heads, causal },
         };
         let activation = match kind {
             // These kernels apply the activation themselves.

@@ -180,15 +180,15 @@ impl SizedStage {
         }
     }
 
-    pub(crate) fn layer_norm(&self, epsilon: f32) -> LayerNorm {
+    pub(crate) fn layer_norm(&self, epsilon: f32, bias: bool) -> LayerNorm {
         LayerNorm {
             rows: self.rows,
             tokens: self.pixels(),
             channels: self.output.shape.channels,
             stored_channels: self.channels(),
             tokens_per_part: self.rows * self.pixels(),
-            part_stride: 2 * self.channels(),
-            bias_offset: self.channels(),
+            part_stride: (1 + u32::from(bias)) * self.channels(),
+            bias_offset: if bias { self.channels() } else { NO_BIAS },
             epsilon,
             epilogue: self.epilogue,
         }
@@ -205,7 +205,7 @@ impl SizedStage {
     }
 
     /// Returns the parameters of attention. Gradients of queries, keys and values set the epilogue.
-    pub(crate) fn attention(&self, heads: u32) -> Attention {
+    pub(crate) fn attention(&self, heads: u32, causal: bool) -> Attention {
         let head_size = self.output.shape.channels / heads;
         Attention {
             rows: self.rows,
@@ -214,7 +214,8 @@ impl SizedStage {
             head_size,
             #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
             scale: (1.0 / f64::from(head_size).sqrt()) as f32,
-            reserved: [0; 3],
+            causal: u32::from(causal),
+            reserved: [0; 2],
             epilogue: Epilogue::default(),
         }
     }
@@ -245,13 +246,13 @@ impl SizedStage {
 
     /// Returns the parameters of products with word vectors: pixels of a second factor shared by the batch.
     pub(crate) fn word_scores(&self) -> PixelProducts {
-        PixelProducts { rows: 1, first_pixels: self.rows, ..self.pixel_products() }
+        PixelProducts { rows: 1, first_pixels: self.rows * self.input.shape.pixels(), ..self.pixel_products() }
     }
 
     /// Returns the parameters of the product whose weight gradient is the gradient of the word vectors.
     pub(crate) fn word_vectors(&self) -> Dense {
         let (sides, epilogue) = ([self.channels(), self.input_channels()], self.input.stored_epilogue(self.alignment));
-        dense(self.rows, sides, self.input.shape.channels, false, epilogue)
+        dense(self.rows * self.input.shape.pixels(), sides, self.input.shape.channels, false, epilogue)
     }
 
     pub(crate) fn channel_softmax(&self, linear_start: bool) -> ChannelSoftmax {

@@ -172,16 +172,16 @@ impl Tensors {
             Layer::BatchNorm { trained_scale, bias, .. } => {
                 let name = self.name("batch_norm");
                 let kind = if *trained_scale { TensorKind::Trained } else { TensorKind::Fixed };
-                self.norm(&name, input.channels, kind, *bias);
+                self.norm(&name, input.channels, (kind, Multipliers::default()), Some(*bias));
                 for (statistic, value) in [("running_mean", 0.0), ("running_variance", 1.0)] {
                     let initial = Initial::Constant { value };
                     let name = format!("{name}/{statistic}");
                     self.push(name, vec![input.channels], initial, TensorKind::Statistic, Multipliers::default());
                 }
             }
-            Layer::LayerNorm { .. } => {
+            Layer::LayerNorm { scale, bias, .. } => {
                 let name = self.name("layer_norm");
-                self.norm(&name, input.channels, TensorKind::Trained, Multipliers::default());
+                self.norm(&name, input.channels, (TensorKind::Trained, *scale), *bias);
             }
             Layer::Pool { .. }
             | Layer::Dropout { .. }
@@ -215,11 +215,12 @@ impl Tensors {
         self.push(format!("{name}/{part}"), sides.to_vec(), initial, TensorKind::Trained, Multipliers::default());
     }
 
-    fn norm(&mut self, name: &str, channels: u32, scale: TensorKind, bias: Multipliers) {
-        let one = Initial::Constant { value: 1.0 };
-        let zero = Initial::Constant { value: 0.0 };
-        self.push(format!("{name}/scale"), vec![channels], one, scale, Multipliers::default());
-        self.push(format!("{name}/bias"), vec![channels], zero, TensorKind::Trained, bias);
+    fn norm(&mut self, name: &str, channels: u32, (kind, scale): (TensorKind, Multipliers), bias: Option<Multipliers>) {
+        self.push(format!("{name}/scale"), vec![channels], Initial::Constant { value: 1.0 }, kind, scale);
+        if let Some(bias) = bias {
+            let zero = Initial::Constant { value: 0.0 };
+            self.push(format!("{name}/bias"), vec![channels], zero, TensorKind::Trained, bias);
+        }
     }
 }
 

@@ -22,8 +22,12 @@ pub(crate) fn workloads() -> impl Iterator<Item = Workload> {
     crate::WORKLOADS.iter().map(|make| make().reduced())
 }
 
-/// Returns the model with an eighth of the channels, for faster training. Logits and fixed kernels are unchanged.
+/// Returns the model with an eighth of the channels, for faster training. Logits and fixed kernels are unchanged. So are
+/// language models, whose reduced form is narrow enough.
 pub(crate) fn narrow(mut model: Model) -> Model {
+    if model.nodes.iter().any(|node| matches!(node.layer, Layer::Attention { causal: true, .. })) {
+        return model;
+    }
     let last = model.nodes.len() - 1;
     for (place, node) in model.nodes.iter_mut().enumerate() {
         match &mut node.layer {
@@ -56,12 +60,21 @@ pub(crate) fn adapter(name: &str, kind: DeviceKind, api: &str) -> Adapter {
     Adapter { name, kind, api, driver, software: kind == DeviceKind::Cpu, ..Adapter::default() }
 }
 
-/// Returns a data set with these numbers of samples. `byte` gives their bytes by place, and labels count up to 9.
+/// Characters of a text for each sample, at least those of any network's window.
+const WINDOW: u32 = 256;
+
+/// Returns a data set with these numbers of samples. `byte` gives their bytes by place, and labels count up to 9. A text
+/// has room for as many windows.
 pub(crate) fn samples(set: &str, [train, test]: [u32; 2], byte: impl Fn(u32) -> u8) -> Arc<DataSet> {
     let definition = data_set(set).expect("a known data set");
-    let split = |samples: u32| Split {
-        images: (0..samples * definition.train.features()).map(&byte).collect(),
-        labels: (0..10).cycle().take(samples as usize).collect(),
+    let split = |samples: u32| {
+        if definition.is_text() {
+            return Split::text((0..samples * WINDOW + 1).map(&byte));
+        }
+        Split {
+            images: (0..samples * definition.train.features()).map(&byte).collect(),
+            labels: (0..10).cycle().take(samples as usize).collect(),
+        }
     };
     Arc::new(DataSet::new(definition, split(train), split(test), false))
 }

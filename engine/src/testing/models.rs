@@ -37,6 +37,10 @@ pub(crate) fn batch_norm(activation: Activation) -> Layer {
     Layer::BatchNorm { epsilon: 1e-3, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
 }
 
+fn layer_norm() -> Layer {
+    Layer::LayerNorm { epsilon: 1e-6, scale: Multipliers::default(), bias: Some(Multipliers::default()) }
+}
+
 /// Returns sequential image models, and graphs whose layers read more than the previous output.
 pub(crate) fn small_models() -> Vec<Model> {
     use Activation::{Gelu, Identity, Relu, Tanh};
@@ -86,7 +90,7 @@ pub(crate) fn small_models() -> Vec<Model> {
         Layer::LocalResponseNorm { radius: 2, bias: 1.5, alpha: 0.1, beta: 0.75 },
         conv(5, 3, 1, Same, Identity),
         batch_norm(Relu),
-        Layer::LayerNorm { epsilon: 1e-6 },
+        layer_norm(),
         dense(6, Identity),
         batch_norm(Tanh),
         logits(),
@@ -122,9 +126,9 @@ fn attention() -> Model {
     let mut attention = Model::new("attention", IMAGE);
     attention.then(conv(8, 3, 2, Padding::Same, Activation::Identity));
     let x = attention.then(Layer::PositionEmbedding { initializer: Initializer::Uniform { limit: 0.5 } });
-    attention.then(Layer::LayerNorm { epsilon: 1e-6 });
+    attention.then(layer_norm());
     attention.then(conv(24, 1, 1, Padding::Valid, Activation::Identity));
-    attention.then(Layer::Attention { heads: 2 });
+    attention.then(Layer::Attention { heads: 2, causal: false });
     let attended = attention.then(conv(8, 1, 1, Padding::Valid, Activation::Identity));
     attention.reads(vec![x, attended], Layer::Add { activation: Activation::Identity });
     attention.then(logits());

@@ -1,4 +1,5 @@
 mod proving;
+mod writing;
 
 use std::ptr;
 
@@ -8,12 +9,13 @@ use results::{CurvePoint, Epoch, Evaluation, Outcome, Warning, Window, WorkloadR
 use super::progress::Progress;
 use super::proof::{COMMITMENTS_PER_WINDOW, KeptReason, Proof};
 use super::{Edges, Event, TrainingLimits};
-use crate::backends::reference::Classifier;
+use crate::backends::reference::{Classifier, Writer};
 use crate::data::Origin;
 use crate::error::{EngineError, Result};
-use crate::measure::{PeakMeter, Phase, WindowLength, timed_steps};
+use crate::measure::{PeakMeter, Phase, WantedTexts, WindowLength, timed_steps};
 use crate::trainer::{EvaluationSet, StepReport, Trainer, TrainingJob};
 use crate::training::Patience;
+use writing::Writing;
 
 /// Target window length, slightly above the minimum because the last window of an epoch may be a few steps shorter.
 const WINDOW_SECONDS: f64 = 1.1 * summary::MINIMUM_WINDOW_SECONDS;
@@ -40,6 +42,8 @@ pub(super) struct Learning<'a, 'e> {
     /// Proof of this training, present while a leaderboard follows it.
     pub(super) proof: Option<Proof>,
     pub(super) step: u64,
+    /// Answers for a sample.
+    positions: u32,
     training_seconds: f64,
     /// Clock time of windows, including transfers that a backend may not report.
     elapsed_seconds: f64,
@@ -50,6 +54,8 @@ pub(super) struct Learning<'a, 'e> {
     /// True if training stopped because held-out accuracy no longer improved.
     pub(super) stopped_early: bool,
     pub(super) next_answers_seconds: f64,
+    /// Present while a language model trains and the observer shows its texts.
+    writing: Option<Writing>,
     pub(super) warnings: Vec<Warning>,
 }
 
@@ -70,14 +76,18 @@ impl<'a, 'e> Learning<'a, 'e> {
         progress: &'a mut Progress,
         edges: &'a mut Edges<'e>,
     ) -> Self {
+        let (wanted, now) = (edges.observer.wants_texts(), edges.clock.now_seconds());
+        let writer = Some(job).filter(|_| wanted != WantedTexts::None).and_then(Writer::new);
         Self {
             record,
             job,
             trainer,
             progress,
             edges,
+            writing: writer.map(|writer| Writing::new(writer, wanted, now)),
             proof: None,
             step: 0,
+            positions: job.model.positions().expect("the trainer was built"),
             training_seconds: 0.0,
             elapsed_seconds: 0.0,
             length: WindowLength::default(),
@@ -98,6 +108,7 @@ impl<'a, 'e> Learning<'a, 'e> {
     pub(super) async fn train(&mut self, limits: &TrainingLimits, evaluations_per_epoch: u32) -> Result<()> {
         self.announce_examples()?;
         self.show_answers().await?;
+        self.write_at_intervals().await?;
         let mut mark = 1;
         let mut patience = self.job.early_stopping.map(Patience::new);
         while self.going() && !self.stopped_early && self.step < limits.steps && self.elapsed_seconds < limits.seconds {
@@ -117,6 +128,7 @@ impl<'a, 'e> Learning<'a, 'e> {
             } else if self.edges.clock.now_seconds() >= self.next_answers_seconds {
                 self.show_answers().await?;
             }
+            self.write_at_intervals().await?;
         }
         if self.going() && self.record.evaluations.last().is_none_or(|e| e.step != self.step) {
             self.evaluate().await?;
@@ -219,7 +231,8 @@ impl<'a, 'e> Learning<'a, 'e> {
             #[expect(clippy::cast_possible_truncation, reason = "losses are float32 on every backend that is timed")]
             record.first_losses.extend(finite.iter().take(missing).map(|&loss| loss as f32));
         }
-        let accuracy = report.correct as f64 / report.samples.max(1) as f64;
+        let answers = report.samples * u64::from(self.positions);
+        let accuracy = report.correct as f64 / answers.max(1) as f64;
         if !finite.is_empty() {
             let loss = finite.iter().sum::<f64>() / finite.len() as f64;
             let (step, training_seconds) = (self.step, self.training_seconds);
@@ -249,12 +262,13 @@ impl<'a, 'e> Learning<'a, 'e> {
         if self.step == self.job.batches.steps_of_epochs(epoch.finished + 1) {
             let finished = epoch.finished + 1;
             let samples = epoch.samples.max(1) as f64;
+            let answers = samples * f64::from(self.positions);
             if self.record.outcome == Outcome::Completed {
                 self.record.epochs.push(Epoch {
                     epoch: finished,
                     seconds: epoch.seconds,
                     loss: epoch.loss / samples,
-                    accuracy: epoch.correct as f64 / samples,
+                    accuracy: epoch.correct as f64 / answers,
                 });
             }
             self.epoch = EpochSoFar { finished, ..EpochSoFar::default() };
@@ -269,7 +283,7 @@ impl<'a, 'e> Learning<'a, 'e> {
         self.end_lap().await?;
         self.progress.phase(self.edges, Phase::Testing);
         let start = self.edges.clock.now_seconds();
-        let report = self.trainer.evaluate(EvaluationSet::Test, self.job.data.test.samples()).await?;
+        let report = self.trainer.evaluate(EvaluationSet::Test, self.job.test_samples()).await?;
         let passed = self.edges.clock.now_seconds() - start;
         let evaluation = Evaluation {
             step: self.step,
@@ -288,7 +302,7 @@ impl<'a, 'e> Learning<'a, 'e> {
         }
         if let Some(target) = &mut self.record.target
             && target.reached_step.is_none()
-            && evaluation.accuracy >= target.accuracy
+            && target.goal.is_reached(&evaluation)
         {
             target.reached_seconds = Some(self.training_seconds);
             target.reached_step = Some(self.step);
@@ -297,7 +311,8 @@ impl<'a, 'e> Learning<'a, 'e> {
             }
         }
         self.edges.observer.event(&Event::Evaluated { workload: self.progress.workload(), evaluation });
-        self.show_answers().await
+        self.show_answers().await?;
+        self.write_after_evaluation().await
     }
 
     /// Returns true once windows count for the throughput.
@@ -419,6 +434,6 @@ pub(super) fn examples(job: &TrainingJob, edges: &Edges<'_>) -> Result<u32> {
     }
     let flops = job.model.operations()?.forward_flops * job.input.test_views.len() as u64;
     let affordable = u32::try_from(MAX_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
-    let samples = MAX_EXAMPLES.min(affordable).min(job.data.test.samples());
+    let samples = MAX_EXAMPLES.min(affordable).min(job.test_samples());
     Ok(if samples >= MIN_EXAMPLES { samples } else { 0 })
 }

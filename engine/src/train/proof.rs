@@ -61,14 +61,11 @@ pub(super) enum KeptReason {
 }
 
 /// Returns the reason that a training of `workload` on `backend` cannot be proven, if any, as a sentence fragment.
-pub(super) fn obstacle(workload: &Workload, backend: &dyn Backend) -> Option<&'static str> {
+pub(super) fn obstacle(workload: &Workload, backend: &dyn Backend) -> Option<String> {
     if !backend.facts().repeats_itself {
-        Some("this backend does not train reproducibly to the bit")
-    } else if !workload.is_provable() {
-        Some("its images are mirrored in every other epoch, which does not depend on a single segment")
-    } else {
-        None
+        return Some("this backend does not train reproducibly to the bit".to_owned());
     }
+    workload.proof_obstacle().map(|obstacle| obstacle.to_string())
 }
 
 impl Proof {

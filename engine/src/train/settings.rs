@@ -1,6 +1,6 @@
 //! Settings of a request, checked and combined with the workload's recipe.
 
-use results::Length;
+use results::{Goal, Length};
 
 use super::RunRequest;
 use crate::error::{EngineError, Result};
@@ -12,7 +12,7 @@ pub(super) struct JobSettings {
     pub(super) batches: BatchPlan,
     /// Number of steps that the schedules span, from the request or from the published recipe.
     pub(super) planned_steps: u64,
-    pub(super) target_accuracy: f64,
+    pub(super) target: Goal,
     pub(super) limits: TrainingLimits,
     /// True if measurement may continue after training until the throughput settles.
     pub(super) measure_further: bool,
@@ -46,7 +46,7 @@ pub(super) fn job_settings(request: &RunRequest, workload: &Workload) -> Result<
             ..workload.optimizer.clone()
         },
         batches,
-        target_accuracy: spec.target_accuracy.unwrap_or(workload.target_accuracy),
+        target: spec.target_accuracy.map_or(workload.target, Goal::Accuracy),
         limits: TrainingLimits { steps, seconds, seconds_are_budget: spec.length.is_none() },
         measure_further: matches!(spec.length, None | Some(Length::Epochs(_))),
     })

@@ -14,6 +14,7 @@ use super::settings::TrainingLimits;
 use super::shuffle_workloads;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
 use crate::error::EngineError;
+use crate::measure::WantedTexts;
 use crate::model::ModelError;
 use crate::trainer::TrainerFacts;
 
@@ -187,6 +188,27 @@ fn slow_answers_are_shown_less_often() {
     assert_eq!(steps(&seen), steps(&unseen));
     let named: f64 = seen.timeline.iter().filter(|of| of.phase == Phase::Training).map(|of| of.seconds).sum();
     assert!((named - 20.0).abs() < 1e-9, "they are no part of training: {named}");
+}
+
+/// 200 steps take 20 s here, with an evaluation of 100 s after each ten.
+#[test]
+fn texts_are_written_at_evaluations_or_intervals() {
+    let run = |texts, looked_on| TrainingTest { texts, looked_on: Some(looked_on), ..TrainingTest::new(0.1) }.run();
+    let (seen, observer) = run(WantedTexts::AtIntervals, 0.01);
+    assert_eq!(observer.texts.len(), 1 + 10, "before the first step, and after every second window");
+    let lengths: Vec<usize> = observer.texts.iter().map(|text| text.chars().count()).collect();
+    assert_eq!((lengths[0], lengths[1]), (40, 200), "before the first step, a line must do");
+    let seconds = |record: &WorkloadRecord, phase| {
+        record.timeline.iter().filter(|of| of.phase == phase).map(|of| of.seconds).sum::<f64>()
+    };
+    assert!((seconds(&seen, Phase::Writing) - 0.11).abs() < 1e-9);
+    assert!((seconds(&seen, Phase::Training) - 20.0).abs() < 1e-9);
+    let (_, slow) = run(WantedTexts::AtIntervals, 1.0);
+    assert_eq!(slow.texts.len(), 1 + 2, "30 s have to pass before the next one");
+    let (record, printed) = run(WantedTexts::AtEvaluations, 0.01);
+    assert_eq!(printed.texts.len(), record.evaluations.len());
+    let windows = |record: &WorkloadRecord| record.windows.iter().map(|window| window.steps).collect::<Vec<_>>();
+    assert_eq!(windows(&seen), windows(&record), "texts change no window");
 }
 
 #[test]

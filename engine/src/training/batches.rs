@@ -15,6 +15,8 @@ pub struct BatchPlan {
 pub enum SampleOrder {
     /// New random order every epoch.
     Shuffled,
+    /// This number of windows of a text in every epoch, at random places.
+    Drawn { per_epoch: u32 },
     /// File order in every epoch.
     File,
 }

@@ -70,7 +70,7 @@ impl TrainingJob {
     /// Returns a set's file and the indices of its samples in it.
     pub(crate) fn evaluated(&self, set: EvaluationSet) -> (Vec<u32>, &Split) {
         match set {
-            EvaluationSet::Test => ((0..self.data.test.samples()).collect(), &self.data.test),
+            EvaluationSet::Test => (self.places(0..self.test_samples()), &self.data.test),
             EvaluationSet::HeldOut => {
                 let trained = self.batches.first..self.batches.first + self.batches.samples;
                 let held_out = (0..self.data.train.samples()).filter(|sample| !trained.contains(sample));
@@ -79,9 +79,19 @@ impl TrainingJob {
         }
     }
 
+    /// Returns the places in the file of samples with these numbers: of a text, the windows' first characters.
+    pub(crate) fn places(&self, samples: impl IntoIterator<Item = u32>) -> Vec<u32> {
+        let length = if self.data.definition.is_text() { self.model.input.features() } else { 1 };
+        samples.into_iter().map(|sample| length * sample).collect()
+    }
+
+    pub fn test_samples(&self) -> u32 {
+        self.data.definition.samples_for(self.model.input.features(), self.data.test.samples())
+    }
+
     pub(crate) fn evaluated_samples(&self, set: EvaluationSet) -> u32 {
         match set {
-            EvaluationSet::Test => self.data.test.samples(),
+            EvaluationSet::Test => self.test_samples(),
             EvaluationSet::HeldOut => self.data.train.samples() - self.batches.samples,
         }
     }

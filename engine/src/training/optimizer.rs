@@ -107,8 +107,12 @@ pub enum Schedule {
     Drop { after: u64, factor: f64 },
     /// Straight lines between (share of the planned training, factor) points, constant beyond the ends.
     Linear { points: Vec<(f64, f64)> },
-    /// A linear warm-up over a share of the training, then half a cosine down to 0: Loshchilov and Hutter (2016).
-    Cosine { warm_up: f64 },
+    /// A linear warm-up over a share of the training, then half a cosine down to `last`: Loshchilov and Hutter (2016).
+    Cosine {
+        warm_up: f64,
+        #[serde(default)]
+        last: f64,
+    },
 }
 
 impl Schedule {
@@ -122,10 +126,10 @@ impl Schedule {
             Self::Drop { after, .. } if t < *after => 1.0,
             Self::Drop { factor, .. } => *factor,
             Self::Linear { points } => interpolate(points, share).unwrap_or(1.0),
-            Self::Cosine { warm_up } if share < *warm_up => (updates + 1.0) / (warm_up * planned as f64).max(1.0),
-            Self::Cosine { warm_up } => {
+            Self::Cosine { warm_up, .. } if share < *warm_up => (updates + 1.0) / (warm_up * planned as f64).max(1.0),
+            Self::Cosine { warm_up, last } => {
                 let way = ((share - warm_up) / (1.0 - warm_up)).clamp(0.0, 1.0);
-                0.5 * (1.0 + (std::f64::consts::PI * way).cos())
+                last + (1.0 - last) * 0.5 * (1.0 + (std::f64::consts::PI * way).cos())
             }
         }
     }
@@ -146,13 +150,14 @@ mod tests {
     fn schedules_have_their_factors_at_each_update() {
         let triangle = || Schedule::Linear { points: vec![(0.0, 0.2), (0.23, 1.0), (1.0, 0.07)] };
         let staircase = || Schedule::Staircase { every: 10, factor: 0.1 };
-        let cases: [(Schedule, &[(u64, f64)]); 5] = [
+        let cases: [(Schedule, &[(u64, f64)]); 6] = [
             // As in Caffe.
             (Schedule::Inverse { gamma: 0.0001, power: 0.75 }, &[(9, 0.999_325_531_124_330_8)]),
             (staircase(), &[(0, 1.0), (9, 1.0), (10, 0.1), (19, 0.1), (20, 0.01)]),
             (Schedule::Drop { after: 10, factor: 0.1 }, &[(9, 1.0), (10, 0.1), (1000, 0.1)]),
             (triangle(), &[(0, 0.2), (23, 1.0), (100, 0.07), (500, 0.07)]),
-            (Schedule::Cosine { warm_up: 0.1 }, &[(0, 0.1), (10, 1.0), (55, 0.5), (100, 0.0)]),
+            (Schedule::Cosine { warm_up: 0.1, last: 0.0 }, &[(0, 0.1), (10, 1.0), (55, 0.5), (100, 0.0)]),
+            (Schedule::Cosine { warm_up: 0.1, last: 0.1 }, &[(0, 0.1), (10, 1.0), (55, 0.55), (100, 0.1)]),
         ];
         for (schedule, factors) in cases {
             for &(update, expected) in factors {

@@ -1,4 +1,4 @@
-use shaders::params::{MirrorOrder, Shuffle};
+use shaders::params::{DrawWindows, MirrorOrder, Shuffle};
 use shaders::reference as twin;
 
 use super::{SampleOrder, TrainingJob};
@@ -8,7 +8,9 @@ impl TrainingJob {
     pub(crate) fn order_at(&self, step: u64) -> Vec<u32> {
         let begin = match self.batches.order {
             SampleOrder::File => 0,
-            SampleOrder::Shuffled => self.batches.steps_of_epochs(self.batches.step(step).epoch),
+            SampleOrder::Shuffled | SampleOrder::Drawn { .. } => {
+                self.batches.steps_of_epochs(self.batches.step(step).epoch)
+            }
         };
         let mut order = self.file_order();
         self.change_order(begin, &mut order);
@@ -25,19 +27,31 @@ impl TrainingJob {
     }
 
     fn file_order(&self) -> Vec<u32> {
-        (self.batches.first..self.batches.first + self.batches.samples).collect()
+        self.places(self.batches.first..self.batches.first + self.batches.samples)
     }
 
-    /// Changes the order at the start of a step: a new epoch shuffles it, and a new segment mirrors its rest.
+    /// Returns the parameters that draw an epoch's windows.
+    pub(crate) fn drawn_windows(&self) -> DrawWindows {
+        let starts = self.data.train.samples().saturating_sub(self.model.input.features()).max(1);
+        DrawWindows { samples: self.batches.samples, starts, stream: stream::WINDOWS, reserved: 0 }
+    }
+
+    /// Changes the order at the start of a step: a new epoch shuffles or draws it, and a new segment mirrors its rest.
     fn change_order(&self, number: u64, order: &mut [u32]) {
         let (batches, step) = (&self.batches, self.step(number, 0));
         let samples = batches.samples;
-        if batches.order == SampleOrder::Shuffled && number == batches.steps_of_epochs(step.epoch) {
-            let params = Shuffle { samples, first: batches.first, stream: stream::SHUFFLE, reserved: 0 };
-            twin::shuffle(&params, &step, order);
-        } else if step.mirror_rest == 1 {
-            let params = MirrorOrder { samples, stream: stream::SEGMENT, reserved: [0; 2] };
-            twin::mirror_order(&params, &step, order);
+        let begins_epoch = number == batches.steps_of_epochs(step.epoch);
+        match batches.order {
+            SampleOrder::Shuffled if begins_epoch => {
+                let params = Shuffle { samples, first: batches.first, stream: stream::SHUFFLE, reserved: 0 };
+                twin::shuffle(&params, &step, order);
+            }
+            SampleOrder::Drawn { .. } if begins_epoch => twin::draw_windows(&self.drawn_windows(), &step, order),
+            _ if step.mirror_rest == 1 => {
+                let params = MirrorOrder { samples, stream: stream::SEGMENT, reserved: [0; 2] };
+                twin::mirror_order(&params, &step, order);
+            }
+            _ => {}
         }
     }
 }

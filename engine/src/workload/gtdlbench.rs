@@ -1,5 +1,7 @@
 //! Defaults and tutorials of Caffe, TensorFlow, Theano and Torch, as GTDLBench ran them.
 
+use results::Goal;
+
 use super::{ADAM, CIFAR10, MNIST, NOT_DECAYING, TrainingRange, Workload, convolution, dense, max_pool, pool};
 use crate::model::{Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Weights};
 use crate::training::{
@@ -37,7 +39,7 @@ pub(super) fn caffe_mnist() -> Workload {
         batching: Batching::Wrap,
         // 10,000 iterations of 64 samples are 10.67 epochs.
         published_epochs: 11,
-        target_accuracy: 0.98,
+        target: Goal::Accuracy(0.98),
         ..Workload::recipe("mnist", Model::sequence("caffe-mnist", MNIST, layers), optimizer)
     }
 }
@@ -70,7 +72,7 @@ pub(super) fn caffe_cifar10() -> Workload {
         order: SampleOrder::File,
         batching: Batching::Wrap,
         published_epochs: 10,
-        target_accuracy: 0.7,
+        target: Goal::Accuracy(0.7),
         ..Workload::recipe("cifar10", Model::sequence("caffe-cifar10", CIFAR10, layers), optimizer)
     }
 }
@@ -98,7 +100,7 @@ pub(super) fn tensorflow_mnist() -> Workload {
         batch_size: 50,
         // 20,000 steps of 50 samples are 18.18 epochs.
         published_epochs: 18,
-        target_accuracy: 0.98,
+        target: Goal::Accuracy(0.98),
         ..Workload::recipe("mnist", Model::sequence("tensorflow-mnist", MNIST, layers), Optimizer::new(ADAM, 1e-4))
     }
 }
@@ -144,7 +146,7 @@ pub(super) fn tensorflow_cifar10() -> Workload {
         },
         average: Some(WeightAverage::Exponential { largest: 0.9999 }),
         published_epochs: 2560,
-        target_accuracy: 0.7,
+        target: Goal::Accuracy(0.7),
         ..Workload::recipe("cifar10", Model::sequence("tensorflow-cifar10", input, layers), optimizer)
     }
 }
@@ -174,7 +176,7 @@ pub(super) fn theano_mnist() -> Workload {
         batch_size: 500,
         order: SampleOrder::File,
         published_epochs: 200,
-        target_accuracy: 0.98,
+        target: Goal::Accuracy(0.98),
         evaluations_per_epoch: 1,
         ..Workload::recipe("mnist", Model::sequence("theano-mnist", MNIST, layers), optimizer)
     }
@@ -199,7 +201,7 @@ pub(super) fn theano_cifar10() -> Workload {
         batch_size: 50,
         order: SampleOrder::File,
         published_epochs: 50,
-        target_accuracy: 0.5,
+        target: Goal::Accuracy(0.5),
         evaluations_per_epoch: 1,
         ..Workload::recipe("cifar10", Model::sequence("theano-cifar10", CIFAR10, layers), optimizer)
     }
@@ -234,7 +236,7 @@ pub(super) fn torch_mnist() -> Workload {
         batch_size: 10,
         order: SampleOrder::File,
         published_epochs: 12,
-        target_accuracy: 0.98,
+        target: Goal::Accuracy(0.98),
         ..Workload::recipe("mnist", Model::sequence("torch-mnist", Shape::new(32, 32, 1), layers), sgd(0.05))
     }
 }
@@ -257,7 +259,7 @@ pub(super) fn torch_cifar10() -> Workload {
         batch_size: 1,
         order: SampleOrder::File,
         published_epochs: 45,
-        target_accuracy: 0.5,
+        target: Goal::Accuracy(0.5),
         ..Workload::recipe("cifar10", Model::sequence("torch-cifar10", CIFAR10, layers), sgd(0.001))
     }
 }

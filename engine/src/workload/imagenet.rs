@@ -1,5 +1,7 @@
 //! ImageNet-sized networks on noise images, for measuring speed only. The studies also used generated images.
 
+use results::Goal;
+
 use super::{Workload, average_of_all, batch_norm, dense, max_pool, pool, strided_convolution};
 use crate::model::{
     Activation, Initializer, KernelSize, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Source, Weights,
@@ -84,7 +86,7 @@ fn on_images(data_set: &'static str, model: Model) -> Workload {
         batch_size: BATCH,
         published_epochs: 90,
         // Noise cannot be classified.
-        target_accuracy: 1.0,
+        target: Goal::Accuracy(1.0),
         evaluations_per_epoch: 1,
         ..Workload::recipe(data_set, model, optimizer)
     }

@@ -1,5 +1,7 @@
 //! Networks from the article on Keras backends, taken from the examples of Keras 2.0.8.
 
+use results::Goal;
+
 use super::{ADAM, CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool};
 use crate::model::{Activation, Initializer, Layer, Model, Padding, Shape, Source, Weights};
 use crate::training::{Augmentation, Batching, Edge, Flip, InputRecipe, Optimizer, Rule, Schedule, Shift};
@@ -42,7 +44,7 @@ pub(super) fn mnist_cnn() -> Workload {
         description: "Two 3×3 convolutions, max pooling and dense 128 with dropout, Adadelta, from the Keras 2.0.8 \
                       examples (mnist_cnn.py). Pixels / 255.",
         published_epochs: 12,
-        target_accuracy: 0.985,
+        target: Goal::Accuracy(0.985),
         ..Workload::recipe("mnist", Model::sequence("keras-mnist-cnn", MNIST, layers), adadelta)
     }
 }
@@ -75,7 +77,7 @@ pub(super) fn cifar10_cnn() -> Workload {
         batch_size: 32,
         batching: Batching::DropLast,
         published_epochs: 50,
-        target_accuracy: 0.7,
+        target: Goal::Accuracy(0.7),
         ..Workload::recipe("cifar10", Model::sequence("keras-cifar10-cnn", CIFAR10, layers), optimizer)
     }
 }
@@ -89,7 +91,7 @@ pub(super) fn mnist_hrnn() -> Workload {
                       examples (mnist_hierarchical_rnn.py). Pixels / 255.",
         batch_size: 32,
         published_epochs: 5,
-        target_accuracy: 0.97,
+        target: Goal::Accuracy(0.97),
         ..Workload::recipe("mnist", Model::sequence("keras-mnist-hrnn", MNIST, layers), Optimizer::new(RMSPROP, 0.001))
     }
 }
@@ -126,7 +128,7 @@ pub(super) fn babi_rnn() -> Workload {
         input: InputRecipe::scaled(1.0),
         batch_size: 32,
         published_epochs: 40,
-        target_accuracy: 0.3,
+        target: Goal::Accuracy(0.3),
         evaluations_per_epoch: 1,
         ..Workload::recipe("babi-qa2", network, Optimizer::new(ADAM, 0.001))
     }
@@ -160,7 +162,7 @@ pub(super) fn babi_memnn() -> Workload {
         input: InputRecipe::scaled(1.0),
         batch_size: 32,
         published_epochs: 120,
-        target_accuracy: 0.95,
+        target: Goal::Accuracy(0.95),
         evaluations_per_epoch: 1,
         ..Workload::recipe("babi-qa1-10k", network, Optimizer::new(RMSPROP, 0.001))
     }

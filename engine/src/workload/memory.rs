@@ -1,5 +1,7 @@
 //! End-to-end memory network: Sukhbaatar, Szlam, Weston and Fergus (2015), "End-To-End Memory Networks".
 
+use results::Goal;
+
 use super::{TrainingRange, Workload};
 use crate::model::{Activation, Initializer, Layer, Model, Shape, Source};
 use crate::training::{InputRecipe, Loss, Optimizer, Rule, Schedule};
@@ -66,7 +68,7 @@ pub(super) fn babi() -> Workload {
         loss: Loss { summed: true, ..Loss::default() },
         batch_size: 32,
         published_epochs: EPOCHS,
-        target_accuracy: 0.95,
+        target: Goal::Accuracy(0.95),
         evaluations_per_epoch: 1,
         ..Workload::recipe("babi-qa1-sentences", network(), optimizer)
     }

@@ -3,13 +3,15 @@
 mod gtdlbench;
 mod imagenet;
 mod keras;
+mod language;
 mod memory;
 mod modern;
 
 use std::sync::Arc;
 
+use results::Goal;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::data::{DataSet, DataSetDefinition, SplitDefinition, data_set};
 use crate::error::EngineError;
@@ -45,7 +47,8 @@ pub struct Workload {
     pub batching: Batching,
     /// Epochs of the published recipe, which learning rate schedules span.
     pub published_epochs: u32,
-    pub target_accuracy: f64,
+    #[serde(flatten, serialize_with = "serialize_target")]
+    pub target: Goal,
     /// Number of evenly spaced evaluations per epoch, the last one at its end.
     pub evaluations_per_epoch: u32,
     /// Relative tolerance for early losses, compared with the reference.
@@ -80,10 +83,15 @@ impl Workload {
             order: SampleOrder::Shuffled,
             batching: Batching::ShortLast,
             published_epochs: 20,
-            target_accuracy: 0.97,
+            target: Goal::Accuracy(0.97),
             evaluations_per_epoch: 2,
             loss_tolerance: 1e-3,
         }
+    }
+
+    /// Returns true for a text, whose loss is also shown in bits per character.
+    pub fn reads_text(&self) -> bool {
+        self.data_set_definition().is_text()
     }
 
     pub(crate) fn data_set_definition(&self) -> &'static DataSetDefinition {
@@ -94,9 +102,24 @@ impl Workload {
         WORKLOADS.iter().any(|make| make().name == self.name)
     }
 
-    /// Returns true if a leaderboard can prove the training: augmentation depends only on a segment's seed.
     pub fn is_provable(&self) -> bool {
-        self.input.augmentation.flip != Flip::Alternating
+        self.proof_obstacle().is_none()
+    }
+
+    /// Returns the reason that a leaderboard cannot prove the training.
+    pub fn proof_obstacle(&self) -> Option<ProofObstacle> {
+        let is_large = || self.bytes_of_state().is_ok_and(|parts| parts.iter().sum::<u64>() > MAX_STATE_BYTES);
+        match self.input.augmentation.flip {
+            Flip::Alternating => Some(ProofObstacle::AlternatingImages),
+            _ => is_large().then_some(ProofObstacle::LargeStates),
+        }
+    }
+
+    /// Returns the bytes of the weights in a state, and of the optimizer's memories and averages.
+    pub fn bytes_of_state(&self) -> Result<[u64; 2], ModelError> {
+        let weights: u64 = self.model.tensors()?.iter().map(|tensor| BYTES_PER_NUMBER * tensor.elements() as u64).sum();
+        let memories = self.optimizer.rule.states() + usize::from(self.average.is_some());
+        Ok([weights, memories as u64 * weights])
     }
 
     /// Returns the definition for a record, unless the network is built in.
@@ -178,10 +201,20 @@ impl Workload {
         Ok(BYTES_PER_NUMBER * (weights * COPIES_PER_WEIGHT + batch))
     }
 
+    /// Returns the size of the test set. Every evaluation uses all of it.
+    pub fn test_samples(&self) -> u32 {
+        let set = self.data_set_definition();
+        set.samples_for(self.model.input.features(), set.test.samples)
+    }
+
     /// Assigns samples of the training file to steps. Fails if the batch is empty or larger than the training set.
     pub fn batches(&self, file_samples: u32, batch_size: u32) -> Result<BatchPlan, EngineError> {
+        let file_samples = self.data_set_definition().samples_for(self.model.input.features(), file_samples);
         let all = TrainingRange { first: 0, samples: file_samples };
-        let TrainingRange { first, samples } = self.training.unwrap_or(all);
+        let TrainingRange { first, mut samples } = self.training.unwrap_or(all);
+        if let SampleOrder::Drawn { per_epoch } = self.order {
+            samples = per_epoch;
+        }
         if batch_size == 0 || batch_size > samples {
             let allowed = format!("from 1 to {samples}, the training samples of {}", self.data_set);
             return Err(EngineError::invalid("the batch size", allowed, batch_size));
@@ -212,7 +245,14 @@ pub const WORKLOADS: &[fn() -> Workload] = &[
     modern::airbench94,
     imagenet::resnet50,
     imagenet::inception_v3,
+    language::gpt_nano,
+    language::gpt_small,
 ];
+
+/// Serializes a goal under the names that workloads have for it.
+fn serialize_target<S: Serializer>(goal: &Goal, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map([(format!("target_{}", goal.name()), goal.number())])
+}
 
 pub fn workload(name: &str) -> Option<Workload> {
     WORKLOADS.iter().map(|make| make()).find(|w| w.name == name)
@@ -266,6 +306,15 @@ pub const SUITES: &[SuiteDefinition] = &[
         epochs: 1,
         training_seconds: 30.0,
     },
+    SuiteDefinition {
+        name: "language",
+        version: 1,
+        description: "Two language models on the characters of a novel, ten epochs each or ten minutes of training, \
+                      whichever is shorter.",
+        workloads: &["gpt-nano", "gpt-small"],
+        epochs: 10,
+        training_seconds: 600.0,
+    },
 ];
 
 pub fn suite(name: &str) -> Option<&'static SuiteDefinition> {
@@ -314,6 +363,18 @@ const fn dense(units: u32, activation: Activation, weights: Weights) -> Layer {
     Layer::Dense { units, activation, weights }
 }
 
+/// Largest state that leaderboards accept.
+pub const MAX_STATE_BYTES: u64 = 44 << 20;
+
+/// Reason that a leaderboard cannot prove the training of a network, as a part of a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProofObstacle {
+    #[error("its images are mirrored in every other epoch, which does not depend on a single segment")]
+    AlternatingImages,
+    #[error("its states are larger than {} MiB, the most that a leaderboard accepts", MAX_STATE_BYTES >> 20)]
+    LargeStates,
+}
+
 const BYTES_PER_NUMBER: u64 = 4;
 /// Copies of each weight: the weight, its gradient, and up to two optimizer states.
 const COPIES_PER_WEIGHT: u64 = 4;
@@ -338,7 +399,7 @@ impl Standard {
             .batches(sets.train.samples, workload.batch_size)
             .expect("tests check that every batch fits its data set");
         let steps = batches.steps_of_epochs(suite.epochs);
-        let (training_seconds, test_samples) = (suite.training_seconds, sets.test.samples);
+        let (training_seconds, test_samples) = (suite.training_seconds, workload.test_samples());
         Some(Self { workload, batches, steps, training_seconds, test_samples })
     }
 
@@ -354,7 +415,7 @@ impl Standard {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
 
@@ -376,6 +437,9 @@ mod tests {
             ("theano-mnist", 431_080, 2_293_000, 4_586_000, 8_596_000),
             ("theano-cifar10", 14_318, 129_432, 258_864, 323_328),
             ("airbench94", 1_972_792, 118_147_360, 236_294_720, 471_482_368),
+            // nanoGPT, without biases. A window has one vector of 80 logits for each character.
+            ("gpt-nano", 806_016, 53_116_928, 106_233_856, 212_467_712),
+            ("gpt-small", 10_750_848, 2_877_358_080, 5_754_716_160, 11_509_432_320),
             // Computed manually, layer by layer, because the sources lack these.
             ("keras-babi-memnn", 24_750, 102_080, 204_160, 408_320),
             ("memn2n-babi", 2_400, 1_600, 3_200, 6_400),
@@ -413,7 +477,14 @@ mod tests {
     #[test]
     fn complete_suite_has_every_earlier_workload_once() {
         /// Workloads added after the suite, which never changes.
-        const LATER: [&str; 4] = ["keras-babi-memnn", "memn2n-babi", "resnet50-synthetic", "inception-v3-synthetic"];
+        const LATER: [&str; 6] = [
+            "keras-babi-memnn",
+            "memn2n-babi",
+            "resnet50-synthetic",
+            "inception-v3-synthetic",
+            "gpt-nano",
+            "gpt-small",
+        ];
         let mut names = suite("complete").unwrap().workloads.to_vec();
         let all = WORKLOADS.iter().map(|make| make().name);
         let mut all: Vec<&str> = all.filter(|name| !LATER.contains(name)).collect();
@@ -422,10 +493,23 @@ mod tests {
         assert_eq!(names, all);
     }
 
+    #[test]
+    fn two_networks_of_suites_cannot_be_proven() {
+        let suites = SUITES.iter().flat_map(|suite| suite.workloads).map(|name| workload(name).unwrap());
+        let obstacles: BTreeMap<&str, ProofObstacle> =
+            suites.filter_map(|workload| Some((workload.name, workload.proof_obstacle()?))).collect();
+        let expected = [("airbench94", ProofObstacle::AlternatingImages), ("gpt-small", ProofObstacle::LargeStates)];
+        assert_eq!(obstacles, BTreeMap::from(expected));
+        // Four bytes for each weight, and as many for each of Adam's two memories.
+        assert_eq!(workload("gpt-nano").unwrap().bytes_of_state(), Ok([4 * 806_016, 8 * 806_016]));
+    }
+
     fn kind(layer: &Layer) -> String {
         match layer {
             Layer::Conv2d { size, stride, padding, .. } => format!("{size:?} {stride} {padding:?}"),
             Layer::Pool { kind, side, stride, .. } if side == stride => format!("{kind:?} of all"),
+            Layer::Embedding { .. } => "embedding".to_owned(),
+            Layer::Attention { causal, .. } => format!("attention {causal}"),
             other => format!("{other:?}"),
         }
     }
@@ -433,7 +517,7 @@ mod tests {
     #[test]
     fn reduced_network_has_every_kind_of_layer() {
         let reduced: Vec<Workload> = WORKLOADS.iter().map(|make| make()).filter(|of| of.reduced.is_some()).collect();
-        assert_eq!(reduced.len(), 2);
+        assert_eq!(reduced.len(), 4);
         for workload in reduced {
             let (whole, small) = (&workload.model, workload.reduced.as_ref().unwrap());
             let kinds = |model: &Model| model.nodes.iter().map(|node| kind(&node.layer)).collect::<BTreeSet<_>>();
@@ -451,7 +535,8 @@ mod tests {
             // Images may be cropped or get a border.
             let input = workload.model.input;
             let same = set.train.features() == input.features();
-            assert!(same || set.train.channels == input.channels, "{}", workload.name);
+            // A text has windows of any length.
+            assert!(same || set.train.channels == input.channels || set.is_text(), "{}", workload.name);
             assert_eq!(set.train.classes, workload.model.classes().unwrap(), "{}", workload.name);
         }
     }

@@ -1,5 +1,7 @@
 //! Networks newer than the studies: a residual network, a transformer, and a training speed record.
 
+use results::Goal;
+
 use super::imagenet::normalized_convolution;
 use super::{CIFAR10, NOT_DECAYING, Workload, average_of_all, convolution, dense, max_pool, strided_convolution};
 use crate::model::{
@@ -51,7 +53,7 @@ pub(super) fn resnet20_cifar10() -> Workload {
                       up to 4 pixels in a black border and mirrored.",
         input: normalised(Edge::Zero, Flip::Random, 4),
         published_epochs: 164,
-        target_accuracy: 0.8,
+        target: Goal::Accuracy(0.8),
         evaluations_per_epoch: 1,
         ..Workload::recipe("cifar10", network, optimizer)
     }
@@ -66,21 +68,22 @@ pub(super) fn transformer_cifar10() -> Workload {
     let weights = || Weights { bias_multipliers: NOT_DECAYING, ..Weights::new(start) };
     let token_wise = |units, activation| convolution(units, 1, Padding::Valid, activation, weights());
     let sum = || Layer::Add { activation: Activation::Identity };
+    let norm = || Layer::LayerNorm { epsilon: 1e-6, scale: Multipliers::default(), bias: Some(Multipliers::default()) };
     let mut network = Model::new("transformer-cifar10", CIFAR10);
     network.then(strided_convolution([WIDTH, 4, 4], Padding::Valid, Activation::Identity, weights()));
     let mut x = network.then(Layer::PositionEmbedding { initializer: start });
     for _ in 0..DEPTH {
-        network.after(x, Layer::LayerNorm { epsilon: 1e-6 });
+        network.after(x, norm());
         network.then(token_wise(3 * WIDTH, Activation::Identity));
-        network.then(Layer::Attention { heads: HEADS });
+        network.then(Layer::Attention { heads: HEADS, causal: false });
         let attention = network.then(token_wise(WIDTH, Activation::Identity));
         x = network.reads(vec![x, attention], sum());
-        network.after(x, Layer::LayerNorm { epsilon: 1e-6 });
+        network.after(x, norm());
         network.then(token_wise(2 * WIDTH, Activation::Gelu));
         let mixed = network.then(token_wise(WIDTH, Activation::Identity));
         x = network.reads(vec![x, mixed], sum());
     }
-    network.after(x, Layer::LayerNorm { epsilon: 1e-6 });
+    network.after(x, norm());
     network.then(average_of_all(8));
     network.then(dense(10, Activation::Identity, weights()));
     Workload {
@@ -92,12 +95,12 @@ pub(super) fn transformer_cifar10() -> Workload {
         model: network,
         loss: Loss { label_smoothing: 0.1, ..Loss::default() },
         optimizer: Optimizer {
-            schedule: Schedule::Cosine { warm_up: 0.05 },
+            schedule: Schedule::Cosine { warm_up: 0.05, last: 0.0 },
             weight_decay: 0.05,
             ..Optimizer::new(Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: true }, 1e-3)
         },
         published_epochs: 60,
-        target_accuracy: 0.65,
+        target: Goal::Accuracy(0.65),
         ..resnet20_cifar10()
     }
 }
@@ -155,7 +158,7 @@ pub(super) fn airbench94() -> Workload {
         batch_size: 1024,
         batching: Batching::DropLast,
         published_epochs: 10,
-        target_accuracy: 0.94,
+        target: Goal::Accuracy(0.94),
         ..resnet20_cifar10()
     }
 }

@@ -26,8 +26,9 @@ const MAX_RECORD_BYTES: usize = 4 << 20;
 pub(crate) const MAX_FIELDS_BYTES: usize = 16 << 10;
 /// Largest body of a `proof` request: hashes, and the losses of a segment.
 pub(crate) const MAX_LOSSES_BYTES: usize = 1 << 20;
-/// Largest body of a state. The largest network of a suite has states of 39 MB.
-const MAX_STATE_BYTES: usize = 44 << 20;
+/// Largest body of a state.
+#[expect(clippy::cast_possible_truncation, reason = "some megabytes")]
+const MAX_STATE_BYTES: usize = engine::MAX_STATE_BYTES as usize;
 /// Maximum length of an invalid value in a message.
 const QUOTED_CHARACTERS: usize = 300;
 

@@ -287,8 +287,8 @@ fn open_workload(leaderboard: &Leaderboard, started: &Started, nonce: &str, work
         let message = format!("The suite of this run has no network named {workload}.");
         unprocessable("unknown_workload", message).at("workload")
     })?;
-    if !known.workload.is_provable() {
-        let message = format!("The leaderboard cannot prove the training of {workload}.");
+    if let Some(obstacle) = known.workload.proof_obstacle() {
+        let message = format!("The leaderboard cannot prove the training of {workload}: {obstacle}.");
         return Err(unprocessable("not_provable", message).at("workload"));
     }
     Ok(known)

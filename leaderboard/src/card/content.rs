@@ -3,9 +3,9 @@
 use engine::backends::WGSL;
 use results::api::{StoredRun, Tier};
 use results::summary::{SUSTAINED_RATIO, thin_curve};
-use results::{ClientKind, Date, Outcome, RunRecord, WorkloadRecord, metric};
-use view::card::{Card, CardFigures, CardWorkload, ShownDevice};
-use view::text::trimmed;
+use results::{ClientKind, Date, Goal, Outcome, RunRecord, Summary, WorkloadRecord, bits_per_character, metric};
+use view::card::{Card, CardFigures, CardResult, CardWorkload, ShownDevice};
+use view::text;
 
 use crate::badge::grouped;
 use crate::devices::DeviceIdentity;
@@ -102,12 +102,25 @@ fn card_figures(record: &WorkloadRecord) -> Option<CardFigures> {
     Some(CardFigures {
         rate: grouped(figures.samples_per_second?),
         within: within.map(|share| format!("± {:.1} %", 100.0 * share)),
-        accuracy: figures.accuracy.map_or_else(|| "–".to_owned(), |share| format!("{:.2} %", 100.0 * share)),
-        target: record.target.map(|target| format!("{} %", trimmed(100.0 * target.accuracy, 2))),
+        result: card_result(record),
+        target: record.target.map(|target| text::goal(target.goal)),
         seconds_to_target: seconds.and_then(|metric| figures.seconds_to_target.map(|value| metric.text(value))),
         kept: figures.sustained_ratio.map(|ratio| format!("{:.1} %", 100.0 * ratio)),
         sustained: figures.sustained_ratio.is_some_and(|ratio| ratio >= SUSTAINED_RATIO),
     })
+}
+
+fn card_result(record: &WorkloadRecord) -> CardResult {
+    let Summary { accuracy, test_loss, .. } = record.summary;
+    let shown = |value: Option<f64>, show: fn(f64) -> String| value.map_or_else(|| "–".to_owned(), show);
+    match record.target.map(|target| target.goal) {
+        Some(Goal::Loss(_)) => {
+            let show = |loss| text::figure("test_loss", loss);
+            let bits = test_loss.filter(|_| text::reads_text(record)).map(bits_per_character).map(show);
+            CardResult::Loss { loss: shown(test_loss, show), bits }
+        }
+        Some(Goal::Accuracy(_)) | None => CardResult::Accuracy(shown(accuracy, text::percent)),
+    }
 }
 
 /// Returns a text without characters that change the writing direction, are invisible or are invalid in XML, cut to a

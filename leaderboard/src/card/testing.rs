@@ -1,7 +1,7 @@
 //! Runs of every kind that a card may have to show.
 
 use results::api::{Note, ScoreRank, StoredRun, Tier};
-use results::{CurvePoint, Outcome, PeakSample, RunRecord, Target, Window, WorkloadRecord, summary};
+use results::{CurvePoint, Goal, Outcome, PeakSample, RunRecord, Target, Window, WorkloadRecord, summary};
 use view::card::Card;
 
 use super::card_of;
@@ -36,6 +36,17 @@ pub(crate) fn of_networks(number: usize) -> StoredRun {
     record.suite.name = suite.name.to_owned();
     if let Some(workload) = record.workloads.get_mut(4) {
         workload.outcome = Outcome::Diverged { step: 12_345 };
+    }
+    stored(record)
+}
+
+/// Returns a run of the language suite, whose targets are losses.
+pub(crate) fn of_texts() -> StoredRun {
+    let mut record = with_workloads(native("NVIDIA GeForce RTX 4090", "NVIDIA"), &["gpt-nano", "gpt-small"]);
+    record.suite.name = "language".to_owned();
+    for workload in &mut record.workloads {
+        workload.target.as_mut().unwrap().goal = Goal::Loss(1.9);
+        workload.summary.test_loss = Some(1.8834);
     }
     stored(record)
 }
@@ -105,7 +116,7 @@ fn filled(mut record: WorkloadRecord, name: &str, place: usize) -> WorkloadRecor
     record.curve = (1..200).map(|step| point(step * 100)).collect();
     let reached = place % 3 != 2;
     record.target = Some(Target {
-        accuracy: if place == 0 { 0.97 } else { 0.98 },
+        goal: Goal::Accuracy(if place == 0 { 0.97 } else { 0.98 }),
         reached_seconds: reached.then_some(3.618 * slower),
         reached_step: reached.then_some(3000),
     });

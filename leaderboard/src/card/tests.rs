@@ -3,7 +3,7 @@ use std::sync::Arc;
 use results::api::{StoredRun, Tier};
 use view::card::{Card, Letters, SIZE, colour};
 
-use super::testing::{flagged, named, of_networks, ranked, run, said_to_be, too_short, without_figures};
+use super::testing::{flagged, named, of_networks, of_texts, ranked, run, said_to_be, too_short, without_figures};
 use super::{Cards, card_of};
 
 fn svg(run: &StoredRun) -> String {
@@ -101,6 +101,16 @@ fn more_networks_than_fit_are_counted() {
 }
 
 #[test]
+fn loss_of_a_text_is_shown_with_its_bits() {
+    let picture = svg(&of_texts());
+    for part in [">1.883<", ">loss (2.717 bits)<", ">to loss 1.9<"] {
+        assert!(picture.contains(part), "{part} is missing in {picture}");
+    }
+    let description = card_of(&of_texts()).description();
+    assert!(description.contains(", loss 1.883 (2.717 bits per character), loss 1.9 after 3.618 s"), "{description}");
+}
+
+#[test]
 fn what_failed_says_so() {
     let failed = svg(&without_figures());
     assert!(failed.contains(">It disagreed with the reference.<") && failed.contains(">It was cancelled.<"));
@@ -142,7 +152,7 @@ async fn every_kind_of_card_becomes_a_picture() {
     let names = [("short", "M4"), ("chinese", "显卡 4090"), ("arabic", "بطاقة رسوميات"), ("emoji", "🚀 My GPU 🚀")];
     let claims = [("said", "RTX 3090"), ("contradicted", "Radeon RX 7900 XTX")];
     let mut runs = vec![("two", run()), ("long", long.clone()), ("flagged", flagged()), ("failed", without_figures())];
-    runs.push(("too-short", too_short()));
+    runs.extend([("too-short", too_short()), ("texts", of_texts())]);
     runs.extend(numbers.map(|(name, number)| (name, of_networks(number))));
     runs.extend(names.map(|(name, device)| (name, named(device))));
     runs.extend(claims.map(|(name, claim)| (name, said_to_be(claim))));

@@ -15,6 +15,9 @@ pub(crate) use key::{ServerKey, Started, TrainingKey};
 pub(crate) use seen::{BegunProof, MAX_HASHES, SeenLap, SeenSegment, SeenWorkload, StateSize, SurroundingSegments};
 pub(crate) use time::limited_summaries;
 
-pub(crate) fn is_provable(workload: &str) -> bool {
-    engine::workload(workload).is_none_or(|workload| workload.is_provable())
+use engine::ProofObstacle;
+
+/// Returns the reason that a network cannot be proven; `None` for unknown ones.
+pub(crate) fn proof_obstacle(workload: &str) -> Option<ProofObstacle> {
+    engine::workload(workload)?.proof_obstacle()
 }

@@ -50,7 +50,7 @@ pub(crate) struct BegunProof {
     pub(crate) drawn: Vec<usize>,
     /// Number of steps before the last evaluation.
     pub(crate) tested_step: u64,
-    /// Absent if the target accuracy was not reached.
+    /// Absent if the target was not reached.
     pub(crate) target_step: Option<u64>,
 }
 
@@ -120,10 +120,8 @@ pub(crate) struct StateSize {
 impl StateSize {
     /// Returns the size of a state of this workload, or zero if its model cannot be built.
     pub(crate) fn of(workload: &Workload) -> Self {
-        let tensors = workload.model.tensors().unwrap_or_default();
-        let weights: u64 = tensors.iter().map(|tensor| 4 * tensor.elements() as u64).sum();
-        let memories = workload.optimizer.rule.states() + usize::from(workload.average.is_some());
-        Self { weights, memory: memories as u64 * weights }
+        let [weights, memory] = workload.bytes_of_state().unwrap_or_default();
+        Self { weights, memory }
     }
 
     pub(crate) fn of_body(self, weights_only: bool) -> u64 {

@@ -83,7 +83,7 @@ fn slow_down(summary: &mut Summary, factor: f64) {
 
 #[cfg(test)]
 mod tests {
-    use results::{Beacon, Segment, Target};
+    use results::{Beacon, Goal, Segment, Target};
 
     use super::*;
     use crate::devices::testing::native;
@@ -97,7 +97,7 @@ mod tests {
         let mut record = WorkloadRecord {
             windows: [vec![window(0.5); 2], vec![window(seconds); 6]].concat(),
             segments: vec![Segment { beacon: Beacon([0; 16]), state_sha256: String::new() }; 8],
-            target: Some(Target { accuracy: 0.9, reached_seconds: Some(1.0), reached_step: Some(20) }),
+            target: Some(Target { goal: Goal::Accuracy(0.9), reached_seconds: Some(1.0), reached_step: Some(20) }),
             ..native("Example GPU 9000", "").workloads.remove(0)
         };
         record.summary = results::summary::summarise(&record);

@@ -41,7 +41,7 @@ pub(crate) use runs::{Acceptance, StandingRun, WorkloadRate};
 pub(crate) use started::Submitter;
 pub(crate) use trouble::DatabaseTrouble;
 pub(crate) use trust::Own;
-pub(crate) use verifications::{Conclusion, Verification};
+pub(crate) use verifications::{Conclusion, MeasuredResult, Verification};
 use writing::LogSync;
 
 /// Connections to the database. Clones share them.

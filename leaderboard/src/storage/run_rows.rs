@@ -1,7 +1,7 @@
 //! The rows of a record. They are prepared before the transaction, because it blocks all other writers on SQLite.
 
 use results::api::{StoredRun, Tier};
-use results::{Outcome, obstacle};
+use results::{Goal, Outcome, Summary, WorkloadRecord, obstacle};
 use serde_json::{Value as Json, json, to_string};
 use sqlx::AnyConnection;
 
@@ -11,7 +11,7 @@ use super::started::Submitter;
 use super::trust::{outdate, place};
 use super::values::{insert, insert_all, scalar, tuple};
 use crate::devices::{DeviceIdentity, class_of};
-use crate::proof::is_provable;
+use crate::proof::proof_obstacle;
 
 pub(crate) struct NewRun {
     /// A run that is being verified is queued.
@@ -75,13 +75,14 @@ impl<'a> RunRows<'a> {
             rows.results.push(json!({
                 "run_id": run.run_id, "workload": of.workload, "backend": record.device.backend, "kind": kind.number(),
                 "batch_size": of.settings.batch_size, "precision": of.settings.precision,
-                "rankable": obstacle(record, of).is_none() && is_provable(&of.workload),
+                "rankable": obstacle(record, of).is_none() && proof_obstacle(&of.workload).is_none(),
                 "submitted_unix_seconds": run.submitted_unix_seconds, "submitter_day": submitter.day,
                 "voice": submitter.word, "engine_version": record.provenance.engine_version,
                 "driver": record.device.adapter.driver, "summary": to_string(summary)?,
                 "samples_per_second": summary.samples_per_second, "rate": summary.samples_per_second.unwrap_or(0.0),
                 "descending_rate": descending(summary.samples_per_second),
-                "descending_accuracy": descending(summary.accuracy), "seconds_to_target": summary.seconds_to_target,
+                "descending_accuracy": descending_result(of, summary),
+                "seconds_to_target": summary.seconds_to_target,
             }));
             // The kinds of a run's workloads differ only in precision.
             if rows.kinds.last() != Some(&kind) {
@@ -131,7 +132,16 @@ impl<'a> RunRows<'a> {
     }
 }
 
+/// Returns the number that results are sorted by, the best first: the negative accuracy, or for a target loss the
+/// negative probability of a right answer, e^-loss.
+pub(super) fn descending_result(of: &WorkloadRecord, listed: &Summary) -> f64 {
+    descending(match of.target.map(|target| target.goal) {
+        Some(Goal::Loss(_)) => listed.test_loss.map(|loss| (-loss).exp()),
+        Some(Goal::Accuracy(_)) | None => listed.accuracy,
+    })
+}
+
 /// Negates a metric, so that the largest comes first. Returns 0, never the negative zero, for `None`.
-pub(super) fn descending(figure: Option<f64>) -> f64 {
+fn descending(figure: Option<f64>) -> f64 {
     figure.filter(|figure| *figure > 0.0).map_or(0.0, |figure| -figure)
 }

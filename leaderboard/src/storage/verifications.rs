@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 use sqlx::AnyConnection;
 
-use super::run_rows::descending;
+use super::run_rows::descending_result;
 use super::trust::{Own, Trust};
 use super::values::{KEEP, as_flag, execute, insert, scalar, sql, tuple};
 use super::{Database, Result, StorageError, trust};
@@ -43,8 +43,16 @@ pub(crate) struct Conclusion {
     pub(crate) said: String,
     /// True if its states are kept, because they could not be examined.
     pub(crate) unexamined: bool,
-    /// Workloads with the accuracies that the server computed, which replace the record's.
-    pub(crate) measured: Vec<(String, f64)>,
+    /// Results that the server computed, which replace the record's.
+    pub(crate) measured: Vec<MeasuredResult>,
+}
+
+/// Result of a workload on the test set.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct MeasuredResult {
+    pub(crate) workload: String,
+    pub(crate) accuracy: f64,
+    pub(crate) loss: f64,
 }
 
 impl Database {
@@ -89,18 +97,17 @@ impl Database {
         };
         let in_part = of.in_part || !has_states(&mut transaction, run_id).await?;
         let Conclusion { own, mut said, unexamined, measured } = conclude(&before.own, in_part);
-        for (workload, accuracy) in &measured {
+        for MeasuredResult { workload, accuracy, loss } in &measured {
             let query = scalar!("SELECT summary FROM results WHERE run_id = $1 AND workload = $2", [run_id, workload]);
             let summary: Option<String> = query.fetch_optional(&mut *transaction).await?;
-            let Some(summary) = summary else { continue };
-            let summary = Summary { accuracy: Some(*accuracy), ..serde_json::from_str(&summary)? };
+            let claimed = of.record.workloads.iter().find(|of| of.workload == *workload);
+            let Some((summary, claimed)) = summary.zip(claimed) else { continue };
+            let (accuracy, test_loss) = (Some(*accuracy), Some(*loss));
+            let summary = Summary { accuracy, test_loss, ..serde_json::from_str(&summary)? };
             let update =
                 "UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4";
-            execute!(
-                transaction,
-                update,
-                [serde_json::to_string(&summary)?, descending(summary.accuracy), run_id, workload]
-            )?;
+            let (text, descending) = (serde_json::to_string(&summary)?, descending_result(claimed, &summary));
+            execute!(transaction, update, [text, descending, run_id, workload])?;
         }
         let mut stale = BTreeSet::new();
         if own != before.own {

@@ -14,8 +14,10 @@ use results::api::{Note, StartRun, StoredRun, Tier};
 use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::Serialize;
 
+use engine::ProofObstacle;
+
 use crate::devices::DeviceIdentity;
-use crate::proof::{SeenWorkload, is_provable, limited_summaries};
+use crate::proof::{SeenWorkload, limited_summaries, proof_obstacle};
 use bounds::check_values;
 pub(crate) use bounds::{Checked, FieldPath, Refusal};
 pub(crate) use record::{Networks, check_comparison, check_networks, check_schema_version};
@@ -81,8 +83,10 @@ pub(crate) fn notes(record: &RunRecord) -> Vec<Note> {
     let note = |of: &WorkloadRecord| {
         let workload = of.workload.clone();
         match of.outcome {
-            Outcome::Completed if is_provable(&workload) => None,
-            Outcome::Completed => Some(Note::NotProvable { workload }),
+            Outcome::Completed => match proof_obstacle(&workload)? {
+                ProofObstacle::AlternatingImages => Some(Note::NotProvable { workload }),
+                ProofObstacle::LargeStates => Some(Note::LargeStates { workload }),
+            },
             Outcome::Failed { .. } => Some(Note::NotTrained { workload }),
             Outcome::Diverged { .. } | Outcome::Incorrect | Outcome::Cancelled => Some(Note::NotCompleted { workload }),
         }

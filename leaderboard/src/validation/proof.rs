@@ -98,7 +98,7 @@ fn obstacle(of: &WorkloadRecord, known: &Standard, seen: &SeenWorkload) -> Optio
 #[cfg(test)]
 mod tests {
     use results::api::{PartHashes, WantedHashes};
-    use results::{Beacon, Evaluation, Segment, Target, Window};
+    use results::{Beacon, Evaluation, Goal, Segment, Target, Window};
 
     use super::*;
     use crate::devices::testing::native;
@@ -196,7 +196,7 @@ mod tests {
             change(&mut record.workloads[0]);
             checked(&record, &seen).unwrap_err().code
         };
-        let target = Target { accuracy: 0.9, reached_seconds: Some(1.0), reached_step: Some(1) };
+        let target = Target { goal: Goal::Accuracy(0.9), reached_seconds: Some(1.0), reached_step: Some(1) };
         let changes: [&dyn Fn(&mut WorkloadRecord); 7] = [
             &|of| of.segments[1].beacon = Beacon([8; 16]),
             &|of| of.segments[0].state_sha256 = "state 9".to_owned(),

@@ -81,13 +81,13 @@ fn check_epochs(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Totals) 
     path.holds(record.epochs.len() as u64 * epoch_samples <= totals.samples, message)
 }
 
-/// Checks that the target is reached at the first evaluation with its accuracy, and at no other moment.
+/// Checks that the target is reached at the first evaluation with its result, and at no other moment.
 fn check_target(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let Some(target) = &record.target else { return Ok(()) };
-    let first = record.evaluations.iter().find(|e| e.accuracy >= target.accuracy);
-    let message = "The step differs from the first evaluation that reached the target accuracy.";
+    let first = record.evaluations.iter().find(|e| target.goal.is_reached(e));
+    let message = "The step differs from the first evaluation that reached the target.";
     path.field("reached_step").holds(target.reached_step == first.map(|e| e.step), message)?;
-    let message = "The time differs from the first evaluation that reached the target accuracy.";
+    let message = "The time differs from the first evaluation that reached the target.";
     path.field("reached_seconds").holds(target.reached_seconds == first.map(|e| e.training_seconds), message)
 }
 

@@ -2,7 +2,7 @@
 //! its suite; then only the rules apply that no setting changes.
 
 use engine::{BatchPlan, KNOWN_BACKENDS, Standard, SuiteDefinition, Workload};
-use results::{Departure, Outcome, RunRecord, Settings, Suite, WorkloadRecord};
+use results::{Departure, Goal, Outcome, RunRecord, Settings, Suite, Target, WorkloadRecord};
 
 use super::RecordOrigin;
 use super::bounds::{Checked, FieldPath, Refusal};
@@ -121,7 +121,7 @@ fn check_recipe(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Standard)
     let (settings, target) = (path.field("settings"), path.field("target"));
     let (name, BatchPlan { batch_size, .. }) = (known.workload.name, known.batches);
     let (rate, claimed) = (known.workload.optimizer.learning_rate, &record.settings);
-    let accuracy = known.workload.target_accuracy;
+    let goal = known.workload.target;
     let (field, message) = match &record.target {
         _ if claimed.batch_size != batch_size => (
             settings.field("batch_size"),
@@ -131,14 +131,18 @@ fn check_recipe(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Standard)
             settings.field("learning_rate"),
             format!("The suite trains {name} with a learning rate of {rate}, not {}.", claimed.learning_rate),
         ),
-        Some(target) if same(target.accuracy, accuracy) => return Ok(()),
-        Some(claimed) => (
-            target.field("accuracy"),
-            format!("The target accuracy of {name} is {accuracy}, not {}.", claimed.accuracy),
-        ),
-        None => (target, format!("The target accuracy of {name}, {accuracy}, is missing.")),
+        Some(Target { goal: claimed, .. }) if is_same_goal(*claimed, goal) => return Ok(()),
+        Some(Target { goal: claimed, .. }) => {
+            let [right, wrong] = [goal, *claimed].map(|goal| format!("{} {}", goal.name(), goal.number()));
+            (target.field(claimed.name()), format!("The target of {name} is the {right}, not the {wrong}."))
+        }
+        None => (target, format!("The target of {name}, the {} {}, is missing.", goal.name(), goal.number())),
     };
     field.refuse(NOT_STANDARD, says_so(&message))
+}
+
+fn is_same_goal(a: Goal, b: Goal) -> bool {
+    a.name() == b.name() && same(a.number(), b.number())
 }
 
 fn same(a: f64, b: f64) -> bool {

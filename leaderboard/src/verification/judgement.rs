@@ -59,6 +59,7 @@ fn keep_unchanged(own: &Own, why: &str) -> Conclusion {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::MeasuredResult;
 
     const TIERS: [Tier; 5] = [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged, Tier::Hidden];
 
@@ -67,7 +68,7 @@ mod tests {
     }
 
     fn proof() -> Examined {
-        Examined::Proof(vec![("a".to_owned(), 0.97)])
+        Examined::Proof(vec![MeasuredResult { workload: "a".to_owned(), accuracy: 0.97, loss: 0.1 }])
     }
 
     fn doubt() -> Examined {

@@ -4,8 +4,9 @@
 //! detection rate of each.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use engine::{StepReport, TestReport};
+use engine::{Activation, DataSet, Layer, Split, StepReport, TestReport};
 use results::api::{CommittedSegment, OpenedLap};
 use results::{Beacon, StateBytes};
 
@@ -23,7 +24,7 @@ const FREE_STEPS: f64 = 17.0 / 22.0;
 /// Announces a run, trains with tricks, and uploads the record. Returns the verdict, or the code of the refusal, and
 /// what was sent.
 fn cheat(server: &TestServer, tricks: Tricks) -> (Result<Verdict, String>, Rehearsal) {
-    let run = server.begin();
+    let run = server.begin_suite(&record::start_of(tricks.suite));
     let (messages, record) = train(server, &run, tricks);
     let sent = Rehearsal { messages, record };
     let uploaded = server.upload(&run.run_id, &sent.record_of(&run));
@@ -63,7 +64,7 @@ fn map(bytes: &mut [u8], change: impl Fn(f32) -> f32) {
 
 fn guessed_test(plain: &mut PlainTraining) -> TestReport {
     let samples = u64::from(plain.job.data.test.samples());
-    TestReport { loss: 0.3, correct: samples * 9 / 10, samples, seconds: None }
+    TestReport { loss: 0.3, correct: samples * 9 / 10, answers: samples, seconds: None }
 }
 
 enum End {
@@ -77,6 +78,11 @@ enum End {
 
 fn small() -> Tricks {
     Tricks { lacks: Some(LARGE), ..Tricks::default() }
+}
+
+fn language() -> Tricks {
+    let suite = engine::suite("language").unwrap();
+    Tricks { suite, step_seconds: 40.0, lacks: Some("gpt-small"), ..Tricks::default() }
 }
 
 /// Trains the steps of free segments in another way.
@@ -302,6 +308,52 @@ cheats! {
             record::reach(of);
         },
         ..small()
+    };
+
+    // Each step has two updates.
+    language_model_is_trained_longer_elsewhere End::Flagged(1.0), Tricks {
+        step: Some(|plain| {
+            let (step, report) = (plain.step, plain.train(1));
+            let state = plain.state();
+            plain.go_on(&state, step);
+            plain.train(1);
+            report
+        }),
+        ..language()
+    };
+
+    another_text_is_trained End::Flagged(1.0), Tricks {
+        job: |job| {
+            let DataSet { definition, train, test, .. } = job.data.as_ref();
+            let other = Split::text(train.images.iter().rev().copied());
+            job.data = Arc::new(DataSet::new(definition, other, test.clone(), false));
+        },
+        ..language()
+    };
+
+    // Its states are too long, so the client cannot send them.
+    a_larger_language_model_is_trained End::Checked, Tricks {
+        job: |job| {
+            for node in &mut job.model.nodes {
+                if let Layer::Conv2d { filters, activation: Activation::Gelu, .. } = &mut node.layer {
+                    *filters *= 2;
+                }
+            }
+        },
+        test: guessed_test,
+        ..language()
+    };
+
+    loss_of_another_seed_is_claimed End::Flagged(1.0), Tricks {
+        record: |record| trained(record).evaluations.iter_mut().for_each(|look| look.loss *= 0.995),
+        ..language()
+    };
+
+    // Training was done before, with guessed beacons.
+    checkpoints_come_in_a_burst End::Flagged(1.0), Tricks {
+        seed: |given| u32::try_from(given.len()).unwrap(),
+        hidden_seconds: |call, passed| if matches!(call, RunCall::Commit(_)) { -passed } else { 0.0 },
+        ..language()
     };
 }
 

@@ -9,6 +9,7 @@ mod export;
 #[cfg(target_os = "linux")]
 mod full_disk;
 mod fuzzing;
+mod language;
 mod lifecycle;
 mod limits;
 mod listing;

@@ -162,6 +162,7 @@ fn every_answer_has_security_headers_that_follow_the_index() {
 /// File names and sizes as in `reference/data-sets.json`.
 const MNIST: [(&str, u64); 2] = [("mnist-train.bin", 47_100_032), ("mnist-test.bin", 7_850_032)];
 const CIFAR10: [(&str, u64); 2] = [("cifar10-train.bin", 153_650_032), ("cifar10-test.bin", 30_730_032)];
+const MOBY_DICK: [(&str, u64); 2] = [("moby-dick-train.bin", 1_071_318), ("moby-dick-test.bin", 119_063)];
 
 fn listed(server: &TestServer) -> Vec<(String, Option<String>)> {
     let answer = server.get("/api/v1/data-sets").with_status(200);
@@ -175,26 +176,27 @@ fn server_reports_missing_data_sets_as_files_come_and_go() {
     let server = TestServer::with(|config, folder| config.data = Some(folder.to_owned()));
     let advice = "`native-runner fetch-data` or, in a checkout, `cargo xtask data` fetches it";
     let missing = |file: &str| Some(format!("{file} is missing in its data folder; {advice}"));
-    let are_listed = |mnist: Option<String>, cifar10: Option<String>| {
-        assert_eq!(listed(&server), [("mnist".to_owned(), mnist), ("cifar10".to_owned(), cifar10)]);
+    let are_listed = |states: [Option<String>; 3]| {
+        let names = ["mnist", "cifar10", "moby-dick"].map(str::to_owned);
+        assert!(listed(&server).into_iter().eq(names.into_iter().zip(states)), "{:?}", listed(&server));
     };
-    are_listed(missing(MNIST[0].0), missing(CIFAR10[0].0));
+    are_listed([MNIST, CIFAR10, MOBY_DICK].map(|files| missing(files[0].0)));
     assert_eq!(server.get("/data/mnist-train.bin").status, 404);
     // A sparse file takes no space on most file systems.
     let put = |(file, bytes): (&str, u64)| {
         File::create(server.folder().join(file)).unwrap().set_len(bytes).unwrap();
     };
-    MNIST.into_iter().for_each(put);
+    MNIST.into_iter().chain(MOBY_DICK).for_each(put);
     put(CIFAR10[0]);
-    are_listed(None, missing(CIFAR10[1].0));
+    are_listed([None, missing(CIFAR10[1].0), None]);
     put((CIFAR10[1].0, 1000));
     let truncated = listed(&server)[1].1.clone().unwrap();
     let told = "cifar10-test.bin in its data folder has 1000 bytes instead of 30730032";
     assert!(truncated.contains(told), "{truncated}");
     put(CIFAR10[1]);
-    are_listed(None, None);
+    are_listed([None, None, None]);
     fs::remove_file(server.folder().join(MNIST[1].0)).unwrap();
-    are_listed(missing(MNIST[1].0), None);
+    are_listed([missing(MNIST[1].0), None, None]);
 }
 
 #[test]

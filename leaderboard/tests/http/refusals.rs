@@ -3,7 +3,8 @@
 use std::num::NonZero;
 
 use results::{
-    Communication, Correctness, Epoch, Evaluation, InputMode, InputPipeline, Length, Outcome, Settings, WholeBatch,
+    Communication, Correctness, Epoch, Evaluation, Goal, InputMode, InputPipeline, Length, Outcome, Settings,
+    WholeBatch,
 };
 use serde_json::{Value, json};
 
@@ -393,7 +394,7 @@ fn undeclared_departures_and_other_courses_of_training_are_refused() {
         }),
         ("not_standard", "workloads[0].settings.learning_rate", |r| settings(r).learning_rate = 0.002),
         ("not_standard", "workloads[0].target.accuracy", |r| {
-            first(r).target.as_mut().unwrap().accuracy = 0.9;
+            first(r).target.as_mut().unwrap().goal = Goal::Accuracy(0.9);
             record::reach(first(r));
         }),
         ("not_standard", "workloads[0].target", |r| first(r).target = None),

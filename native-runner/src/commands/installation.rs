@@ -5,7 +5,7 @@ use std::{fs, io};
 use clap::Args;
 use clap_complete::Shell;
 use clap_mangen::Man;
-use engine::{DATA_SETS, DataSet, DataSource, Origin};
+use engine::{DATA_SETS, DataSet, DataSource};
 
 use crate::arguments::DataArgs;
 use crate::data_folder::{self, LocalData, place_to_fetch_to};
@@ -93,7 +93,7 @@ const DOWNLOAD_TIMEOUT_SECONDS: f64 = 3600.0;
 /// Fetches missing data sets: the published originals, or converted files from a leaderboard. Their SHA-256 sums are
 /// checked, so any leaderboard is safe.
 pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<()> {
-    let of_files = DATA_SETS.iter().filter(|set| matches!(set.origin, Origin::Files { .. }));
+    let of_files = DATA_SETS.iter().filter(|set| set.compact_files().is_some());
     let known: Vec<&str> = of_files.map(|set| set.name.as_str()).collect();
     if let Some(unknown) = arguments.sets.iter().find(|name| !known.contains(&name.as_str())) {
         let (known, hint) = (known.join(", "), did_you_mean(unknown, known.iter().copied()));
@@ -105,11 +105,11 @@ pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<()> {
     let Some(address) = &arguments.leaderboard else {
         let sets: Vec<&str> = known.into_iter().filter(|name| wanted(name)).collect();
         data_folder::make(&sets, &folder, arguments.compressed)?;
-        return Screen::Error.line(&format!("{} in {}: every byte verified.", sets.join(" and "), folder.display()));
+        return Screen::Error.line(&format!("{} in {}: every byte verified.", sets.join(", "), folder.display()));
     };
     let leaderboard = LeaderboardClient::new(address.clone(), DOWNLOAD_TIMEOUT_SECONDS);
     for definition in DATA_SETS.iter().filter(|set| wanted(&set.name)) {
-        let Origin::Files { train, test } = &definition.origin else { continue };
+        let Some([train, test]) = definition.compact_files() else { continue };
         let chosen = DataArgs { folder: Some(folder.clone()), babi: None };
         if pollster::block_on(LocalData::new(&chosen).load(definition)).is_ok() {
             Screen::Error.line(&format!("{} is already in {}.", definition.name, folder.display()))?;

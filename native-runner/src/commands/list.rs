@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::arguments::DataArgs;
 use crate::data_folder::{Availability, LocalData};
 use crate::failure::Result;
-use crate::figures::figure;
+use crate::figures::goal;
 use crate::json_output::{JsonTarget, to_json};
 use crate::meter::MonotonicClock;
 use crate::program::READY;
@@ -102,10 +102,10 @@ pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<()> {
         if !workload.description.is_empty() {
             SCREEN.prose("  ", workload.description, 2)?;
         }
-        let accuracy = figure("accuracy", workload.target_accuracy);
+        let target = goal(workload.target);
         let origin = if workload.is_built_in() { "as published" } else { "· from a file, never ranked" };
         let facts = format!(
-            "data {} · {parameters} parameters · batch size {} · target accuracy {accuracy} · {} epochs {origin}",
+            "data {} · {parameters} parameters · batch size {} · target {target} · {} epochs {origin}",
             workload.data_set, workload.batch_size, workload.published_epochs
         );
         SCREEN.prose("  ", &facts, 2)?;
@@ -174,8 +174,9 @@ pub(crate) fn data_sets(arguments: &DataSetsArgs) -> Result<()> {
         let name = SCREEN.bold(format!("{:width$}", definition.name));
         let train = definition.train;
         let shape = [train.height, train.width, train.channels].map(|size| size.to_string()).join(" × ");
+        let kind = if definition.is_text() { "characters".to_owned() } else { format!("samples of {shape}") };
         let (samples, test, classes) = (train.samples, definition.test.samples, train.classes);
-        let facts = format!("{samples} + {test} samples of {shape} · {classes} classes · {}", availability.text());
+        let facts = format!("{samples} + {test} {kind} · {classes} classes · {}", availability.text());
         SCREEN.prose(&format!("{name}  "), &facts, width + 2)?;
     }
     Ok(())

@@ -12,7 +12,14 @@ use crate::meter::MonotonicClock;
 use crate::screen::Screen;
 
 pub(crate) fn trace(arguments: &TraceArgs) -> Result<()> {
-    let workloads = arguments.workload.find()?;
+    let mut workloads = arguments.workload.find()?;
+    let workload = &mut workloads[0];
+    if arguments.reduced {
+        let Some(reduced) = workload.reduced.take() else {
+            return Err(Failure::Usage(format!("{} has no reduced network: remove --reduced", workload.name)));
+        };
+        workload.model = reduced;
+    }
     let workload = &workloads[0];
     arguments.json.check()?;
     let TraceArgs { seed, batch_size, steps, dropout, test_samples, .. } = *arguments;
@@ -58,6 +65,9 @@ pub(crate) struct TraceArgs {
     /// Enable or disable dropout layers
     #[arg(long, value_name = "on|off", default_value = "off", hide_possible_values = true, action = ArgAction::Set, value_parser = on_or_off())]
     pub(crate) dropout: bool,
+    /// Train the smaller network that stands in for this one in checks
+    #[arg(long)]
+    pub(crate) reduced: bool,
     /// Test samples to classify after the last step
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) test_samples: u32,

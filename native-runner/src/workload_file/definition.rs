@@ -34,12 +34,14 @@ pub(crate) struct WorkloadDefinition {
     pub(crate) data_set: String,
     /// Samples of the training file to train on. By default, all of them.
     pub(crate) training_samples: Option<TrainingRange>,
+    /// Windows of characters that the network reads. Only for a text, which needs them.
+    pub(crate) windows: Option<Windows>,
     /// Samples per batch.
     pub(crate) batch_size: u32,
     /// Treatment of the last batch if the batch size does not divide the number of samples.
     #[serde(default)]
     pub(crate) last_batch: LastBatch,
-    /// True to shuffle each epoch; false to keep the order of the file.
+    /// True to shuffle each epoch; false to keep the order of the file. The windows of a text are drawn instead.
     #[serde(default = "yes")]
     pub(crate) shuffle: bool,
     /// Number of epochs that schedules span if a run has no `--epochs` or `--steps`. The length of a run is set by its
@@ -48,6 +50,8 @@ pub(crate) struct WorkloadDefinition {
     pub(crate) epochs: u32,
     /// Test accuracy, 0 to 1, that ends the time to accuracy when first reached. Default: 1.
     pub(crate) target_accuracy: Option<f64>,
+    /// Mean test loss that is the target instead of an accuracy. Default for a text: 0.
+    pub(crate) target_loss: Option<f64>,
     /// Evaluations per epoch, evenly spaced.
     #[serde(default = "one")]
     pub(crate) evaluations_per_epoch: u32,
@@ -62,7 +66,8 @@ pub(crate) struct WorkloadDefinition {
     pub(crate) average: Option<WeightAverage>,
     /// Early stopping on samples that are not trained on.
     pub(crate) early_stopping: Option<EarlyStopping>,
-    /// Layers in order. Each reads the output of the previous one; the last outputs the logits, one per class.
+    /// Layers in order. Each reads the output of the previous one; the last outputs the logits, one per class. In a text,
+    /// every character of a window has logits for the next one.
     #[serde(deserialize_with = "layers")]
     #[schemars(length(min = 1, max = 1024))]
     pub(crate) layers: Vec<FileLayer>,
@@ -70,6 +75,15 @@ pub(crate) struct WorkloadDefinition {
 
 fn data_set_names(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": DATA_SETS.iter().map(|set| set.name.as_str()).collect::<Vec<_>>() })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Windows {
+    /// Length of a window. The network's input has one row of that many words.
+    pub(crate) characters: u32,
+    /// Windows per epoch, each drawn from the whole training text.
+    pub(crate) per_epoch: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -88,7 +102,7 @@ pub(crate) enum LastBatch {
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Preprocessing")]
 pub(crate) struct PreprocessingOptions {
-    /// Divisor of each byte. Default: 255, or 1 for stories, where bytes are words.
+    /// Divisor of each byte. Default: 255, or 1 for stories and texts, where bytes are words.
     pub(crate) divisor: Option<f32>,
     pub(crate) normalization: Normalization,
     /// Side of the square input of the network: the center of the image, or the image with a border. Default: the whole
@@ -163,6 +177,12 @@ pub(crate) enum FileLayer {
     LayerNorm {
         #[serde(default = "small")]
         epsilon: f32,
+        #[serde(default = "yes")]
+        bias: bool,
+        #[serde(default)]
+        scale_multipliers: Multipliers,
+        #[serde(default)]
+        bias_multipliers: Multipliers,
     },
     /// `x / (bias + alpha·Σ x²)^beta`, the sum over the channels at most `radius` away.
     LocalResponseNorm { radius: u32, bias: f32, alpha: f32, beta: f32 },
@@ -177,7 +197,8 @@ pub(crate) enum FileLayer {
     Gru(Recurrent),
     /// Same as `lstm`, without gates.
     SimpleRnn(Recurrent),
-    /// Vectors of the words of a story. Always reads the sample, at any position in the network.
+    /// Vectors of the words of a story, or of the characters of a text. Always reads the sample, at any position in the
+    /// network.
     Embedding {
         /// Number of values in the vector of a word.
         units: u32,
@@ -200,7 +221,12 @@ pub(crate) enum FileLayer {
         initializer: Initializer,
     },
     /// `softmax(q·kᵀ/√d)·v` among the pixels of a sample; the input's channels are q, k and v.
-    Attention { heads: u32 },
+    Attention {
+        heads: u32,
+        /// True if a pixel attends only to itself and earlier pixels.
+        #[serde(default)]
+        causal: bool,
+    },
     /// Sum with the output stored under a label, which may have a single pixel.
     Add {
         /// Label of the output to add.
@@ -220,7 +246,7 @@ pub(crate) enum FileLayer {
     },
     /// Sums of every `words` consecutive pixels, weighted by position.
     SentenceSum { words: u32 },
-    /// Similarity of the input to each word: its products with the words' vectors.
+    /// Similarity of each pixel to each word: its products with the words' vectors.
     WordScores {
         #[serde(default = "word_vectors")]
         initializer: Initializer,

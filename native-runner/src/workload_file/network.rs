@@ -124,7 +124,7 @@ impl<'f> NetworkBuilder<'f> {
     /// Adds a layer as a node of the model. `place` is the position of its options.
     fn node(&mut self, place: Located<'f>, name: &str, layer: &FileLayer) -> Result<(), Mistake> {
         let read = match layer {
-            // The words of a story are read unchanged, at any position in the network.
+            // Words and characters are read unchanged, at any position in the network.
             FileLayer::Embedding { .. } => LayerInput { source: Source::Data, is_flat: false },
             _ => self.current,
         };
@@ -141,6 +141,16 @@ impl<'f> NetworkBuilder<'f> {
         }
         let shapes: Vec<Shape> = inputs.iter().map(|&source| self.shape(source)).collect();
         let node = translate(place, layer, shapes[0], self.set)?;
+        if self.set.is_text() && !node.is_causal(shapes[0]) {
+            let advice = match layer {
+                FileLayer::Attention { .. } => "needs `causal = true`",
+                FileLayer::Conv2d(_) => "needs `kernel_size = 1` and no stride",
+                FileLayer::Embedding { .. } => "must read the whole window, without `first` and `count`",
+                _ => "is not possible in a network that reads a text",
+            };
+            return place
+                .refuse(format!("`{name}` {advice}: a character must not see later ones, which are predicted"));
+        }
         check_initializers(place, layer, shapes[0], read.source == Source::Data)?;
         let shares = self.shared(place, layer)?;
         self.model.nodes.push(engine::Node { layer: node, inputs, shares });
@@ -170,6 +180,7 @@ impl<'f> NetworkBuilder<'f> {
         }
         let (firsts, wanted): (&[&str], _) = match self.set.origin {
             Origin::Stories(_) => (&["embedding"], "embedding, because samples are words"),
+            Origin::Text { .. } => (&["embedding"], "embedding, because samples are characters"),
             _ => (&["conv2d", "dense", "lstm", "gru", "simple_rnn"], "conv2d, dense, lstm, gru or simple_rnn"),
         };
         if read.source != Source::Data || firsts.contains(&name) {
@@ -247,14 +258,24 @@ impl<'f> NetworkBuilder<'f> {
 
     fn check_logits(&self, last: usize) -> Result<(), Mistake> {
         let (place, set, classes) = (self.places[last], &self.set.name, self.set.train.classes);
-        let made = self.shape(Source::Node(last)).features();
+        let made = self.shape(Source::Node(last));
+        let positions = if self.set.is_text() { self.model.input.features() } else { 1 };
         match &self.model.nodes[last].layer {
-            Node::Dense { activation: Activation::Identity, .. } if made != classes => {
+            Node::WordScores { .. } if made.pixels() == positions => Ok(()),
+            Node::WordScores { .. } => place.refuse(format!(
+                "the number of pixels that it scores must be {positions}, as many as a sample of {set} has labels, but is {}",
+                made.pixels()
+            )),
+            _ if self.set.is_text() => place.refuse(format!(
+                "the last layer must be `word_scores`, which scores the {classes} characters of {set} at each place in the \
+                 window"
+            )),
+            Node::Dense { activation: Activation::Identity, units, .. } if *units != classes => {
                 place.field("units").refuse(format!(
-                    "the last layer has {made} outputs, but {set} has {classes} classes: `units` must be {classes}"
+                    "the last layer has {units} outputs, but {set} has {classes} classes: `units` must be {classes}"
                 ))
             }
-            Node::Dense { activation: Activation::Identity, .. } | Node::WordScores { .. } if made == classes => Ok(()),
+            Node::Dense { activation: Activation::Identity, .. } => Ok(()),
             Node::Dense { .. } => {
                 place.refuse("the last layer computes the logits for the loss, so it cannot have an activation")
             }
@@ -290,7 +311,9 @@ fn translate(place: Located<'_>, layer: &FileLayer, input: Shape, set: &DataSetD
         FileLayer::BatchNorm { epsilon, momentum: keep, trained_scale, activation, bias_multipliers: bias } => {
             Node::BatchNorm { epsilon, keep, trained_scale, bias, activation }
         }
-        FileLayer::LayerNorm { epsilon } => Node::LayerNorm { epsilon },
+        FileLayer::LayerNorm { epsilon, bias, scale_multipliers: scale, bias_multipliers } => {
+            Node::LayerNorm { epsilon, scale, bias: bias.then_some(bias_multipliers) }
+        }
         FileLayer::LocalResponseNorm { radius, bias, alpha, beta } => {
             Node::LocalResponseNorm { radius, bias, alpha, beta }
         }
@@ -309,7 +332,7 @@ fn translate(place: Located<'_>, layer: &FileLayer, input: Shape, set: &DataSetD
             Node::Embedding { vocabulary, units, first, count, zero_padding, initializer }
         }
         FileLayer::PositionEmbedding { initializer } => Node::PositionEmbedding { initializer },
-        FileLayer::Attention { heads } => Node::Attention { heads },
+        FileLayer::Attention { heads, causal } => Node::Attention { heads, causal },
         FileLayer::Add { activation, .. } => Node::Add { activation },
         FileLayer::Concatenate { .. } => Node::Concatenate,
         FileLayer::PixelProducts { .. } => Node::PixelProducts,

@@ -7,10 +7,11 @@ use engine::{
     Augmentation, Batching, DataSetDefinition, Flip, InputRecipe, Normalization, Origin, SampleOrder, Schedule, Shape,
     Shift, TestView, TrainingRange, Workload,
 };
+use results::Goal;
 use toml::de::DeValue;
 
 use crate::text::did_you_mean;
-use crate::workload_file::definition::{LastBatch, PreprocessingOptions, TestViews, WorkloadDefinition};
+use crate::workload_file::definition::{LastBatch, PreprocessingOptions, TestViews, Windows, WorkloadDefinition};
 use crate::workload_file::network;
 use crate::workload_file::place::{Located, Mistake};
 
@@ -21,15 +22,18 @@ const MAX_BATCH_SIZE: u32 = 1 << 16;
 const MAX_CHANNELS: u32 = 1 << 16;
 /// Limit on sides of images and windows, and on strides.
 const MAX_SIDE: u32 = 256;
+/// Limit on the characters of a window; attention computes a score for each pair.
+const MAX_WINDOW: u32 = 4096;
 
 /// Bounds of whole numbers by field name, with the parent field if several fields share the name.
-const WHOLE: [(u32, u32, &str); 6] = [
+const WHOLE: [(u32, u32, &str); 7] = [
     (1, 100_000, "epochs"),
     (1, 100, "evaluations_per_epoch"),
     (1, MAX_SIDE, "image_size kernel_size stride size"),
     (0, MAX_SIDE, "shift.pixels radius"),
     (1, MAX_CHANNELS, "units filters"),
     (1, 4096, "heads"),
+    (1, 1 << 24, "per_epoch"),
 ];
 
 /// Allowed numbers in words, and their test.
@@ -44,11 +48,11 @@ const BOUNDS: [(Bound, &str); 6] = [
     (
         ("a number above 0", |number| number > 0.0),
         "threshold divisor contrast deviation optimizer.learning_rate largest_gradient epsilon staircase.factor drop.factor \
-         logits_scale local_response_norm.bias alpha scale limit",
+         logits_scale local_response_norm.bias alpha scale limit target_loss",
     ),
     (NOT_NEGATIVE, "brightness learning_rate weight_decay gamma power"),
     (("a finite number", |_| true), "mean beta value"),
-    (SHARE, "target_accuracy shift.share frozen_from decay linear_until"),
+    (SHARE, "target_accuracy shift.share frozen_from decay linear_until cosine.last"),
     // A share that is kept or dropped in each step.
     (
         ("from 0 to below 1", |number| (0.0..1.0).contains(&number)),
@@ -93,8 +97,9 @@ pub(crate) fn workload(definition: &WorkloadDefinition, root: Located<'_>) -> Re
     let title = line(root.field("title"), &definition.title, 100)?;
     let description = line(root.field("description"), &definition.description, 1000)?;
     let set = data_set(root.field("data_set"), &definition.data_set)?;
+    check_windows(root, definition, set)?;
     check_samples(root, definition, set)?;
-    let (input, shape) = input(root.field("preprocessing"), &definition.preprocessing, set)?;
+    let (input, shape) = input(root.field("preprocessing"), definition, set)?;
     if let Schedule::Linear { points } = &definition.optimizer.schedule {
         check_points(root.field("optimizer").field("schedule").field("linear").field("points"), points)?;
     }
@@ -113,14 +118,18 @@ pub(crate) fn workload(definition: &WorkloadDefinition, root: Located<'_>) -> Re
         early_stopping: definition.early_stopping,
         reduced: None,
         batch_size: definition.batch_size,
-        order: if definition.shuffle { SampleOrder::Shuffled } else { SampleOrder::File },
+        order: match definition.windows {
+            Some(Windows { per_epoch, .. }) => SampleOrder::Drawn { per_epoch },
+            None if definition.shuffle => SampleOrder::Shuffled,
+            None => SampleOrder::File,
+        },
         batching: match definition.last_batch {
             LastBatch::Short => Batching::ShortLast,
             LastBatch::Drop => Batching::DropLast,
             LastBatch::Wrap => Batching::Wrap,
         },
         published_epochs: definition.epochs,
-        target_accuracy: definition.target_accuracy.unwrap_or(1.0),
+        target: target(root.field("target_loss"), definition, set)?,
         evaluations_per_epoch: definition.evaluations_per_epoch,
         loss_tolerance: LOSS_TOLERANCE,
     })
@@ -170,6 +179,41 @@ fn data_set(value: Located<'_>, name: &str) -> Result<&'static DataSetDefinition
     })
 }
 
+fn target(loss: Located<'_>, definition: &WorkloadDefinition, set: &DataSetDefinition) -> Result<Goal, Mistake> {
+    match (definition.target_accuracy, definition.target_loss) {
+        (Some(_), Some(_)) => loss.refuse("there can be one target: remove `target_accuracy` or `target_loss`"),
+        (Some(accuracy), None) => Ok(Goal::Accuracy(accuracy)),
+        (None, Some(loss)) => Ok(Goal::Loss(loss)),
+        (None, None) => Ok(if set.is_text() { Goal::Loss(0.0) } else { Goal::Accuracy(1.0) }),
+    }
+}
+
+fn check_windows(root: Located<'_>, definition: &WorkloadDefinition, set: &DataSetDefinition) -> Result<(), Mistake> {
+    match (definition.windows, set.is_text()) {
+        (None, false) => Ok(()),
+        (None, true) => root.field("data_set").refuse(format!(
+            "{} is a text, so the network needs windows of it: add `windows = {{ characters = 64, per_epoch = 2400 }}`",
+            set.name
+        )),
+        (Some(_), false) => {
+            root.field("windows").refuse(format!("{} is not a text, so it has no windows: remove this field", set.name))
+        }
+        (Some(Windows { characters, .. }), true) => {
+            // The test part must have a whole window and the label of its last character.
+            let longest = MAX_WINDOW.min(set.test.samples - 1);
+            root.field("windows").field("characters").check_whole(characters, 1, longest)?;
+            if definition.training_samples.is_some() {
+                let text = "windows are drawn from the whole training text: remove this field";
+                return root.field("training_samples").refuse(text);
+            }
+            if !definition.shuffle {
+                return root.field("shuffle").refuse("windows are drawn in a random order: remove this field");
+            }
+            Ok(())
+        }
+    }
+}
+
 fn check_samples(root: Located<'_>, definition: &WorkloadDefinition, set: &DataSetDefinition) -> Result<(), Mistake> {
     let all = set.train.samples;
     let mut trained = all;
@@ -179,12 +223,16 @@ fn check_samples(root: Located<'_>, definition: &WorkloadDefinition, set: &DataS
         range.field("samples").check_whole(samples, 1, all - first)?;
         trained = samples;
     }
-    root.field("batch_size").check_whole(definition.batch_size, 1, trained.min(MAX_BATCH_SIZE))?;
+    let windows = definition.windows;
+    let epoch = windows.map_or(trained, |windows| windows.per_epoch);
+    root.field("batch_size").check_whole(definition.batch_size, 1, epoch.min(MAX_BATCH_SIZE))?;
     if definition.last_batch == LastBatch::Wrap && definition.shuffle {
-        return root.field("last_batch").refuse("`wrap` needs the order of the file: set `shuffle = false`");
+        let advice = if windows.is_some() { "use `short` or `drop` with `windows`" } else { "set `shuffle = false`" };
+        return root.field("last_batch").refuse(format!("`wrap` needs the order of the file: {advice}"));
     }
     if definition.early_stopping.is_some() && trained == all {
-        let text = "early stopping needs samples that are not trained on: reduce `training_samples`";
+        let advice = if windows.is_some() { "`windows` leaves none" } else { "reduce `training_samples`" };
+        let text = format!("early stopping needs samples that are not trained on: {advice}");
         return root.field("early_stopping").refuse(text);
     }
     Ok(())
@@ -203,15 +251,21 @@ fn check_points(value: Located<'_>, points: &[(f64, f64)]) -> Result<(), Mistake
 
 fn input(
     value: Located<'_>,
-    options: &PreprocessingOptions,
+    definition: &WorkloadDefinition,
     set: &DataSetDefinition,
 ) -> Result<(InputRecipe, Shape), Mistake> {
+    let options = &definition.preprocessing;
     let &PreprocessingOptions { normalization, image_size, edge, flip, shift, brightness, contrast, .. } = options;
-    if matches!(set.origin, Origin::Stories(_)) {
+    let words = match (&set.origin, definition.windows) {
+        (Origin::Stories(_), _) => Some(("words", Shape::vector(set.train.features()))),
+        (_, Some(Windows { characters, .. })) => Some(("characters", Shape::new(1, characters, 1))),
+        _ => None,
+    };
+    if let Some((name, shape)) = words {
         if *options != PreprocessingOptions::default() {
-            return value.refuse(format!("the samples of {} are words, so this is not possible", set.name));
+            return value.refuse(format!("the samples of {} are {name}, so this is not possible", set.name));
         }
-        return Ok((InputRecipe::scaled(1.0), Shape::vector(set.train.features())));
+        return Ok((InputRecipe::scaled(1.0), shape));
     }
     let image = Shape::new(set.train.height, set.train.width, set.train.channels);
     let shape = image_size.map_or(image, |size| Shape { height: size, width: size, ..image });

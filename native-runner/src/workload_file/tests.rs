@@ -2,9 +2,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use engine::{
-    Augmentation, Batching, InputRecipe, Layer, Node, Normalization, SampleOrder, Source, TestView, WORKLOADS, Workload,
+    Augmentation, Batching, InputRecipe, Layer, Multipliers, Node, Normalization, SampleOrder, Source, TestView,
+    WORKLOADS, Workload,
 };
 use proptest::prelude::*;
+use results::Goal;
 use serde_json::{Map, Value, json};
 
 use crate::workload_file::place::{Language, byte_of, shown};
@@ -34,7 +36,7 @@ fn every_file_of_the_documentation_describes_a_network() {
     }
     let files = fs::read_dir(documented("workloads")).unwrap().map(|entry| entry.unwrap().path());
     let names: Vec<&str> = files.map(|file| load(&file).unwrap_or_else(|error| panic!("{error}")).name).collect();
-    assert!(names.len() >= 3 && names.contains(&"mnist-residual"), "{names:?}");
+    assert!(names.len() >= 4 && names.contains(&"mnist-residual"), "{names:?}");
     assert!(valid(BROAD).model.parameters().unwrap() > 0);
 }
 
@@ -133,6 +135,8 @@ fn the_last_layer_makes_a_number_for_each_class() {
     }
     assert_mistake(&format!("{START}{OPTIMIZER}layers = []\n"), &["line 5, column 10", "1 to 1024 layers, not 0"]);
     assert_mistake(&format!("{START}{OPTIMIZER}layers = [\"flatten\"]\n"), &["no layer computes anything"]);
+    let story = TEXT.replace("moby-dick", "babi-qa1").replace("windows = { characters = 16, per_epoch = 80 }\n", "");
+    assert_mistake(&story, &["line 10, column 1", "must be 1, as many as a sample of babi-qa1 has labels, but is"]);
 }
 
 #[test]
@@ -202,6 +206,93 @@ fn impossible_recipe_is_shown_with_its_place() {
     }
 }
 
+const TEXT: &str = "\
+name = \"mine\"
+data_set = \"moby-dick\"
+windows = { characters = 16, per_epoch = 80 }
+batch_size = 8
+optimizer = { rule = { sgd = { momentum = 0.9 } }, learning_rate = 0.1 }
+layers = [
+{ embedding = { units = 12 } },
+{ label = \"stream\" },
+{ layer_norm = {} },
+{ attention = { heads = 1, causal = true } },
+\"word_scores\",
+]
+";
+
+#[test]
+fn text_is_read_in_drawn_windows() {
+    let workload = valid(TEXT);
+    assert_eq!(workload.order, SampleOrder::Drawn { per_epoch: 80 });
+    assert_eq!((workload.input.divisor, workload.target), (1.0, Goal::Loss(0.0)));
+    assert_eq!((workload.model.positions(), workload.model.classes()), (Ok(16), Ok(80)));
+    let layers: Vec<&Layer> = workload.model.nodes.iter().map(|node| &node.layer).collect();
+    let usual = Multipliers::default();
+    assert_eq!(layers[1], &Layer::LayerNorm { epsilon: 1e-5, scale: usual, bias: Some(usual) });
+    assert_eq!(layers[2], &Layer::Attention { heads: 1, causal: true });
+
+    let target = |line: &str| valid(&TEXT.replace("batch_size", &format!("{line}\nbatch_size"))).target;
+    assert_eq!(target("target_loss = 1.5"), Goal::Loss(1.5));
+    assert_eq!(target("target_accuracy = 0.5"), Goal::Accuracy(0.5));
+}
+
+#[test]
+fn mistakes_about_texts_are_shown_with_their_places() {
+    let windows = "windows = { characters = 16, per_epoch = 80 }";
+    let no_windows = TEXT.replace(windows, "");
+    assert_mistake(&no_windows, &["line 2, column 12", "add `windows = { characters = 64, per_epoch = 2400 }`"]);
+    let images = START.replace("batch_size", &format!("{windows}\nbatch_size"));
+    let images = with_layers(&[]).replace(START, &images);
+    assert_mistake(&images, &["line 3, column 11", "mnist is not a text, so it has no windows: remove this field"]);
+    for (line, column, part) in [
+        ("shuffle = false", 11, "windows are drawn in a random order: remove this field"),
+        ("training_samples = { first = 0, samples = 9 }", 20, "drawn from the whole training text: remove this field"),
+        ("last_batch = \"wrap\"", 14, "use `short` or `drop` with `windows`"),
+        ("early_stopping = { updates = 9, factor = 2, threshold = 0.9 }", 18, "`windows` leaves none"),
+        ("preprocessing = { divisor = 2 }", 17, "the samples of moby-dick are characters"),
+        ("target_loss = 0", 15, "a number above 0, but is 0"),
+        ("target_accuracy = 0.5\ntarget_loss = 2", 15, "remove `target_accuracy` or `target_loss`"),
+    ] {
+        let text = TEXT.replace("batch_size", &format!("{line}\nbatch_size"));
+        let number = 3 + line.lines().count();
+        assert_mistake(&text, &[&format!("line {number}, column {column}: "), part]);
+    }
+    let untied = "{ conv2d = { filters = 80, kernel_size = 1 } }";
+    for (right, wrong, place, part) in [
+        ("characters = 16", "characters = 5000", "line 3, column 26", "from 1 to 4096, but is 5000"),
+        ("per_epoch = 80", "per_epoch = 0", "line 3, column 42", "from 1 to 16777216, but is 0"),
+        ("batch_size = 8", "batch_size = 81", "line 4, column 14", "from 1 to 80, but is 81"),
+        ("{ embedding = { units = 12 } }", untied, "line 7", "use embedding, because samples are characters"),
+        ("\"word_scores\"", untied, "line 11", "the last layer must be `word_scores`"),
+        (
+            "causal = true",
+            "causal = false",
+            "line 10, column 15",
+            "`attention` needs `causal = true`: a character must",
+        ),
+        ("units = 12", "units = 12, first = 1", "line 7", "must read the whole window, without `first` and `count`"),
+        (
+            "{ layer_norm = {} }",
+            "{ dense = { units = 4 } }",
+            "line 9",
+            "`dense` is not possible in a network that reads",
+        ),
+        (
+            "{ layer_norm = {} }",
+            "{ conv2d = { filters = 12, kernel_size = 3, padding = \"same\" } }",
+            "line 9, column 12",
+            "`conv2d` needs `kernel_size = 1` and no stride",
+        ),
+    ] {
+        assert!(TEXT.contains(right), "{right}");
+        assert_mistake(&TEXT.replacen(right, wrong, 1), &[place, part]);
+    }
+    let schedule = "learning_rate = 0.1, schedule = { cosine = { warm_up = 0.1, last = 2 } }";
+    let text = TEXT.replace("learning_rate = 0.1", schedule);
+    assert_mistake(&text, &["line 5, column 119", "a share from 0 to 1, but is 2"]);
+}
+
 #[test]
 fn syntax_error_is_shown_with_its_place() {
     let cases = [
@@ -254,6 +345,11 @@ fn odd_number() -> impl Strategy<Value = String> {
 }
 
 const BROAD: &str = include_str!("broad.toml");
+const LANGUAGE: &str = include_str!("../../../docs/workloads/moby-dick.toml");
+
+fn file() -> impl Strategy<Value = &'static str> {
+    prop_oneof![Just(BROAD), Just(LANGUAGE)]
+}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
@@ -266,15 +362,15 @@ proptest! {
     }
 
     #[test]
-    fn no_number_in_a_file_makes_it_panic(place in any::<prop::sample::Index>(), number in odd_number()) {
+    fn no_number_in_a_file_makes_it_panic(file in file(), place in any::<prop::sample::Index>(), number in odd_number()) {
         let mut numbers = Vec::new();
         let mut rest = 0;
-        while let Some(start) = BROAD[rest..].find(|c: char| c.is_ascii_digit()).map(|at| rest + at) {
-            let end = BROAD[start..].find(|c: char| !c.is_ascii_digit() && c != '.').map_or(BROAD.len(), |at| start + at);
+        while let Some(start) = file[rest..].find(|c: char| c.is_ascii_digit()).map(|at| rest + at) {
+            let end = file[start..].find(|c: char| !c.is_ascii_digit() && c != '.').map_or(file.len(), |at| start + at);
             numbers.push(start..end);
             rest = end;
         }
-        let mut text = BROAD.to_owned();
+        let mut text = file.to_owned();
         text.replace_range(numbers[place.index(numbers.len())].clone(), &number);
         // Either the network is valid, or the error has a position.
         match parse("f.toml", &text, Language::Toml) {
@@ -287,10 +383,15 @@ proptest! {
     }
 
     #[test]
-    fn no_part_of_a_file_makes_it_panic(from in any::<prop::sample::Index>(), to in any::<prop::sample::Index>(), more in "\\PC{0,8}") {
-        let (from, to) = (from.index(BROAD.len()), to.index(BROAD.len()));
-        let range = BROAD.floor_char_boundary(from.min(to))..BROAD.floor_char_boundary(from.max(to));
-        let mut text = BROAD.to_owned();
+    fn no_part_of_a_file_makes_it_panic(
+        file in file(),
+        from in any::<prop::sample::Index>(),
+        to in any::<prop::sample::Index>(),
+        more in "\\PC{0,8}",
+    ) {
+        let (from, to) = (from.index(file.len()), to.index(file.len()));
+        let range = file.floor_char_boundary(from.min(to))..file.floor_char_boundary(from.max(to));
+        let mut text = file.to_owned();
         text.replace_range(range, &more);
         if let Err(error) = parse("f.toml", &text, Language::Toml) {
             prop_assert!(error.starts_with("f.toml, line "), "{}", error);
@@ -323,9 +424,11 @@ fn written(workload: &Workload) -> Value {
             Batching::DropLast => "drop",
             Batching::Wrap => "wrap",
         },
-        "shuffle": workload.order == SampleOrder::Shuffled,
+        "shuffle": (workload.order != SampleOrder::File),
+        "windows": windows(workload),
         "epochs": workload.published_epochs,
-        "target_accuracy": workload.target_accuracy,
+        "target_accuracy": if let Goal::Accuracy(accuracy) = workload.target { Some(accuracy) } else { None },
+        "target_loss": if let Goal::Loss(loss) = workload.target { Some(loss) } else { None },
         "evaluations_per_epoch": workload.evaluations_per_epoch,
         "preprocessing": preprocessing(workload),
         "optimizer": workload.optimizer,
@@ -336,8 +439,17 @@ fn written(workload: &Workload) -> Value {
     }))
 }
 
+fn windows(workload: &Workload) -> Value {
+    match workload.order {
+        SampleOrder::Drawn { per_epoch } => {
+            json!({ "characters": workload.model.input.features(), "per_epoch": per_epoch })
+        }
+        SampleOrder::File | SampleOrder::Shuffled => Value::Null,
+    }
+}
+
 fn preprocessing(workload: &Workload) -> Value {
-    if workload.data_set.starts_with("babi") {
+    if workload.data_set.starts_with("babi") || windows(workload) != Value::Null {
         return Value::Null;
     }
     let InputRecipe { divisor, normalization, edge, augmentation, test_views } = workload.input;
@@ -388,6 +500,12 @@ fn named(node: &Node) -> (String, Map<String, Value>) {
     options.remove("vocabulary");
     let side = if name == "conv2d" { "kernel_size" } else { "size" };
     let mut renamed = vec![("side", side), ("recurrent", "recurrent_initializer"), ("keep", "momentum")];
+    if name == "layer_norm" {
+        let multipliers = options.remove("bias");
+        options.insert("bias".to_owned(), multipliers.is_some().into());
+        options.extend(multipliers.map(|value| ("bias_multipliers".to_owned(), value)));
+        renamed.push(("scale", "scale_multipliers"));
+    }
     renamed.extend((name == "batch_norm").then_some(("bias", "bias_multipliers")));
     for (engine, file) in renamed {
         let value = options.remove(engine);

@@ -27,6 +27,9 @@ const TRACES: [&str; 6] = [
     "tensorflow-cifar10-small",
 ];
 
+/// Traces of both language models, which the programs on Keras lack.
+const LANGUAGE_TRACES: [&str; 2] = ["gpt-nano-small", "gpt-small-small"];
+
 /// Returns a Python with the modules: one from `GRADMARK_PYTHON`, which is separated as in `PATH`, or the machine's own.
 /// Without one, returns `None` and reports it.
 fn python(keras_backend: &str, modules: &str) -> Option<PathBuf> {
@@ -59,7 +62,9 @@ fn numbers(value: &Value) -> Vec<f64> {
 fn every_framework_reproduces_the_golden_traces() {
     for (program, keras_backend, modules) in PROGRAMS {
         let Some(python) = python(keras_backend, modules) else { continue };
-        for (name, layout) in TRACES.iter().flat_map(|name| ["nhwc", "nchw"].map(|layout| (*name, layout))) {
+        let of_language: &[&str] = if program == "pytorch" { &LANGUAGE_TRACES } else { &[] };
+        let traces = TRACES.iter().chain(of_language);
+        for (name, layout) in traces.flat_map(|name| ["nhwc", "nchw"].map(|layout| (*name, layout))) {
             let line = format!("{} --layout {layout} --program {program}", trace_line(name, program));
             let runner = Runner::new(&line).env("GRADMARK_PYTHON", &python);
             expect_golden(name, &format!("{program} in {layout}"), &runner.run().expect_status(0).stdout);
@@ -71,12 +76,13 @@ fn every_framework_reproduces_the_golden_traces() {
 pub(crate) fn trace_line(name: &str, backend: &str) -> String {
     let golden = golden(name);
     format!(
-        "trace --workload {} --backend {backend} --seed {} --batch-size {} --steps {} --dropout {} --test-samples 16",
+        "trace --workload {} --backend {backend} --seed {} --batch-size {} --steps {} --dropout {} --test-samples 16{}",
         golden["workload"].as_str().unwrap(),
         golden["seed"],
         golden["batch_size"],
         golden["steps"],
-        if golden["dropout"].is_null() { "off" } else { "on" }
+        if golden["dropout"].is_null() { "off" } else { "on" },
+        if golden["network"] == "reduced" { " --reduced" } else { "" }
     )
 }
 
@@ -219,12 +225,16 @@ fn bundle(host: &str, name: &str) -> Option<String> {
 #[ignore = "needs the bundles of other frameworks"]
 fn javascript_frameworks_reproduce_golden_traces() {
     for (host, name, traces) in [
-        (NODE, "tfjs-cpu", &["keras-mnist-cnn-small"] as &[&str]),
+        (NODE, "tfjs-cpu", &["keras-mnist-cnn-small", "gpt-small-small"] as &[&str]),
         (NODE, "tfjs-wasm", &["keras-mnist-mlp-small", "keras-mnist-mlp-dropout"]),
-        (NODE, "jax-js-wasm", &["keras-mnist-mlp-dropout", "keras-mnist-cnn-small"]),
-        (CHROMIUM, "tfjs-webgpu", &["keras-mnist-mlp-small"]),
-        (CHROMIUM, "tfjs-webgl", &["keras-mnist-mlp-small"]),
-        (CHROMIUM, "jax-js-webgpu", &["keras-mnist-mlp-small"]),
+        (
+            NODE,
+            "jax-js-wasm",
+            &["keras-mnist-mlp-dropout", "keras-mnist-cnn-small", "gpt-nano-small", "gpt-small-small"],
+        ),
+        (CHROMIUM, "tfjs-webgpu", &["keras-mnist-mlp-small", "gpt-nano-small"]),
+        (CHROMIUM, "tfjs-webgl", &["keras-mnist-mlp-small", "gpt-nano-small"]),
+        (CHROMIUM, "jax-js-webgpu", &["keras-mnist-mlp-small", "gpt-nano-small"]),
     ] {
         let Some(program) = bundle(host, name) else { continue };
         for trace in traces {

@@ -78,7 +78,10 @@ pub struct ComparedFigure {
     /// On the test set, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accuracy: Option<f64>,
-    /// Training seconds until the target accuracy was first seen; absent if it was not reached.
+    /// Mean loss on the test set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_loss: Option<f64>,
+    /// Training seconds until the target was first seen; absent if it was not reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds_to_target: Option<f64>,
 }

@@ -201,7 +201,7 @@ pub struct StandingsPlace {
     pub client_kind: ClientKind,
     #[serde(flatten)]
     pub figure: FigureOfDevice,
-    /// Median of the training seconds until the target accuracy, over the same submitters. Runs that did not reach it
+    /// Median of the training seconds until the target, over the same submitters. Runs that did not reach it
     /// count as the slowest; absent if the median is one of them, and for scores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds_to_target: Option<f64>,

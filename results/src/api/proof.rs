@@ -63,7 +63,7 @@ pub struct ProvePart {
     pub workload: String,
     /// Steps done at the last evaluation: the end of a segment. Only the first request counts.
     pub tested_step: u64,
-    /// Steps done when the target accuracy was reached, if it was: the end of a segment. Only the first request counts.
+    /// Steps done when the target was reached, if it was: the end of a segment. Only the first request counts.
     pub target_step: Option<u64>,
     /// Hashes that were wanted; absent in the first request.
     pub hashes: Option<PartHashes>,

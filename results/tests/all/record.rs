@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::Union;
-use results::{FailureCause, Outcome, RunRecord, summary};
+use results::{FailureCause, Outcome, RunRecord, Target, summary};
 use schemars::schema_for;
 use serde_json::{Value, json};
 
@@ -76,7 +76,12 @@ fn documents(schema: &Value, types: &Value) -> BoxedStrategy<Value> {
         return Just(constant.clone()).boxed();
     }
     if let Some(variants) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) {
-        return Union::new(variants.iter().map(|variant| documents(variant, types))).boxed();
+        let variant = Union::new(variants.iter().map(|variant| documents(variant, types)));
+        // A flattened variant adds to the properties next to it.
+        return match schema["properties"].is_null() {
+            true => variant.boxed(),
+            false => (variant, objects(schema, types)).prop_map(|(variant, object)| joined(variant, object)).boxed(),
+        };
     }
     if let Value::Array(names) = &schema["type"] {
         let of_type = |name: &Value| {
@@ -107,6 +112,12 @@ fn documents(schema: &Value, types: &Value) -> BoxedStrategy<Value> {
     }
 }
 
+fn joined(variant: Value, object: Value) -> Value {
+    let parts =
+        [variant, object].into_iter().filter_map(|part| if let Value::Object(of) = part { Some(of) } else { None });
+    Value::Object(parts.flatten().collect())
+}
+
 fn objects(schema: &Value, types: &Value) -> BoxedStrategy<Value> {
     let required = |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|own| own == name));
     let entry = |(name, property): (&String, &Value)| {
@@ -127,6 +138,20 @@ fn records_round_trip_through_json() {
         let text = serde_json::to_string(&record).unwrap();
         prop_assert_eq!(serde_json::from_str::<RunRecord>(&text).unwrap(), record);
     });
+}
+
+#[test]
+fn target_has_an_accuracy_or_a_loss_and_nothing_unknown() {
+    let read = |text: &str| serde_json::from_str::<Target>(text).map_err(|error| error.to_string());
+    for text in [
+        r#"{"accuracy":0.97,"reached_seconds":1.5,"reached_step":2}"#,
+        r#"{"loss":2.0,"reached_seconds":null,"reached_step":null}"#,
+    ] {
+        assert_eq!(serde_json::to_string(&read(text).unwrap()).unwrap(), text);
+    }
+    for wrong in [r#"{"loss":2.0,"perplexity":7}"#, r#"{"loss":2.0,"accuracy":0.5}"#, r#"{"reached_step":2}"#] {
+        assert!(read(wrong).is_err(), "{wrong}");
+    }
 }
 
 /// Leaderboards identify a record by the hash of its JSON, so reading and writing must not change it.

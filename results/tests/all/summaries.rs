@@ -2,7 +2,7 @@
 
 use results::summary::{counted_windows, has_learned, summarise, thin_curve};
 use results::{
-    CurvePoint, EnergySource, Epoch, Evaluation, PeakSample, Phase, ResourceSample, Resources, Settings, Stretch,
+    CurvePoint, EnergySource, Epoch, Evaluation, Goal, PeakSample, Phase, ResourceSample, Resources, Settings, Stretch,
     Summary, Target, Window, WorkloadRecord,
 };
 
@@ -93,7 +93,7 @@ fn accuracy_and_test_time_come_from_the_last_evaluation() {
         vec![evaluation, Evaluation { step: 10, training_seconds: 1.0, seconds: 0.3, loss: 0.4, accuracy: 0.8 }];
     let epoch = |(epoch, seconds)| Epoch { epoch, seconds, loss: 1.0, accuracy: 0.5 };
     record.epochs = [(1, 3.0), (2, 1.0), (3, 2.0)].map(epoch).to_vec();
-    record.target = Some(Target { accuracy: 0.7, reached_seconds: Some(1.0), reached_step: Some(10) });
+    record.target = Some(Target { goal: Goal::Accuracy(0.7), reached_seconds: Some(1.0), reached_step: Some(10) });
     let summary = summarise(&record);
     assert_eq!((summary.accuracy, summary.test_loss, summary.testing_seconds), (Some(0.8), Some(0.4), Some(0.3)));
     assert_eq!((summary.seconds_per_epoch, summary.seconds_to_target), (Some(2.0), Some(1.0)));

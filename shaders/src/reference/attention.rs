@@ -37,6 +37,11 @@ impl HeadPlace {
         start..start + self.size
     }
 
+    /// Tokens that the query of a token attends to.
+    fn keys(&self, params: &Attention, query: usize) -> usize {
+        if params.causal == 1 { query + 1 } else { self.tokens }
+    }
+
     /// Place of the log-sum-exp of a token's query.
     fn number(&self, token: usize) -> usize {
         (self.row * self.heads + self.head) * self.tokens + token
@@ -60,13 +65,15 @@ fn scale<T: Real>(params: &Attention) -> T {
     T::from_f64(f64::from(params.scale))
 }
 
-/// `scale·q·k` of a token's query with the key of every token.
+/// `scale·q·k` of a token's query with the key of every token that it attends to.
 fn scores<T: Real>(params: &Attention, head: &HeadPlace, x: &[T], query: usize) -> Vec<T> {
+    let keys = head.keys(params, query);
     let query = &x[head.vector(0, query)];
-    (0..head.tokens).map(|key| scale::<T>(params) * dot(query, &x[head.vector(1, key)])).collect()
+    (0..keys).map(|key| scale::<T>(params) * dot(query, &x[head.vector(1, key)])).collect()
 }
 
-/// Twin of `attention_forward.wgsl`: `y = softmax(scale·q·kᵀ)·v` of each head.
+/// Twin of `attention_forward.wgsl`: `y = softmax(scale·q·kᵀ)·v` of each head. If causal, a token attends only to itself
+/// and earlier tokens.
 /// `x`: (B, T, 3, heads, D): queries, keys, values; `y`: (B, T, heads, D); `log_sum_exp`: (B, heads, T).
 pub fn attention_forward<T: Real>(params: &Attention, x: &[T], y: &mut [T], log_sum_exp: &mut [T]) {
     y.fill(T::ZERO);

@@ -12,7 +12,7 @@ const SUMS: usize = 8;
 
 /// Returns Σ a·b of two slices of the same length.
 #[multiversion(targets("x86_64+avx2"))]
-pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
+pub fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<SUMS>(), b.as_chunks::<SUMS>());
     let mut sums = [T::ZERO; SUMS];
     for (a, b) in a.iter().zip(b) {

@@ -1,6 +1,6 @@
 use super::pcg4d::pcg4d;
 use crate::Real;
-use crate::params::{Gather, GatherAugmented, Step, edge, flip, normalization, shift};
+use crate::params::{Gather, GatherAugmented, GatherWindows, Step, edge, flip, normalization, shift};
 
 /// Twin of `gather.wgsl`.
 /// `images`: (samples, features) bytes; `labels`, `order`: (samples); `batch`: (rows, stride);
@@ -27,6 +27,32 @@ pub fn gather<T: Real>(
         for (value, &pixel) in batch[row * stride..].iter_mut().zip(pixels) {
             // The quotient is rounded to float32 in every precision, as in the golden traces.
             *value = T::from_f64(f64::from(f32::from(pixel) / params.divisor));
+        }
+    }
+}
+
+/// Twin of `gather_windows.wgsl`.
+/// `text`: characters; `order`: (samples), the first characters of windows; `batch`: (rows, stride); `batch_labels`:
+/// (rows, window). Rows from `step.count` on become zero.
+pub fn gather_windows<T: Real>(
+    params: &GatherWindows,
+    step: &Step,
+    text: &[u8],
+    order: &[u32],
+    batch: &mut [T],
+    batch_labels: &mut [u32],
+) {
+    let (window, stride) = (params.window as usize, params.stride as usize);
+    batch.fill(T::ZERO);
+    batch_labels.fill(0);
+    for row in 0..step.count.min(params.rows) {
+        let start = order[((step.offset + step.first_row + row) % params.samples) as usize] as usize;
+        let row = row as usize;
+        for (value, &character) in batch[row * stride..].iter_mut().zip(&text[start..][..window]) {
+            *value = T::from_f64(f64::from(character));
+        }
+        for (label, &next) in batch_labels[row * window..].iter_mut().zip(&text[start + 1..][..window]) {
+            *label = u32::from(next);
         }
     }
 }

@@ -19,6 +19,7 @@ mod recurrent;
 mod training;
 
 pub use attention::*;
+pub use dot::dot;
 pub use elementwise::*;
 pub use epilogue::{apply_epilogue, store_gradient};
 pub use gather::*;

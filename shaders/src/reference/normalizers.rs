@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use super::epilogue::{activate, finish, gelu_slope, store_gradient};
 use crate::Real;
-use crate::params::{BatchNorm, LayerNorm, LocalResponse, Step, activation};
+use crate::params::{BatchNorm, LayerNorm, LocalResponse, NO_BIAS, Step, activation};
 
 /// Twin of `local_response_forward.wgsl`: `y = epilogue(x / (bias + alpha·Σ x_j²)^beta)`, over neighbouring channels.
 /// `x`, `y`: (B, P, C).
@@ -220,7 +220,8 @@ pub fn batch_norm_input_gradient<T: Real>(
 
 /// Twin of `layer_norm_forward.wgsl`: `y = epilogue(x̂·gamma + beta)`, where `x̂ = (x - mean) / √(variance + epsilon)`
 /// with the mean and variance of each token's channels.
-/// `x`, `y`: (B, T, C); `gamma`, `beta`: (C); `saved`: (B, T, 2): mean, 1 / √(variance + epsilon).
+/// `x`, `y`: (B, T, C); `gamma`, `beta`: (C), where an empty `beta` is zero; `saved`: (B, T, 2): mean,
+/// 1 / √(variance + epsilon).
 pub fn layer_norm_forward<T: Real>(
     params: &LayerNorm,
     step: &Step,
@@ -241,7 +242,8 @@ pub fn layer_norm_forward<T: Real>(
         saved[0] = mean;
         saved[1] = T::ONE / (variance + T::from_f64(f64::from(params.epsilon))).sqrt();
         for (channel, &x) in x.iter().enumerate() {
-            values[channel] = (x - mean) * saved[1] * gamma[channel] + beta[channel];
+            let beta = beta.get(channel).copied().unwrap_or(T::ZERO);
+            values[channel] = (x - mean) * saved[1] * gamma[channel] + beta;
         }
     }
     finish(&params.epilogue, step, y);
@@ -277,17 +279,19 @@ pub fn layer_norm_input_gradient<T: Real>(
 
 /// Twin of `layer_norm_weight_gradient.wgsl`: `dgamma = Σ dy·x̂` and `dbeta = Σ dy`, summed in parts of the tokens.
 /// `x`, `dy`: (B, T, C); `saved`: (B, T, 2): mean, 1 / √(variance + epsilon); `parts`: (parts, part stride), each
-/// dgamma (C) and, from `bias_offset` on, dbeta (C).
+/// dgamma (C) and, from `bias_offset` on, dbeta (C), unless the layer has no bias.
 pub fn layer_norm_weight_gradient<T: Real>(params: &LayerNorm, x: &[T], dy: &[T], saved: &[T], parts: &mut [T]) {
     let stored = params.stored_channels as usize;
     parts.fill(T::ZERO);
     let tokens = x.chunks_exact(stored).zip(dy.chunks_exact(stored)).zip(saved.chunks_exact(2));
     for (token, ((x, dy), saved)) in tokens.enumerate() {
         let part = token / params.tokens_per_part as usize;
-        let (gamma, beta) = parts[part * params.part_stride as usize..].split_at_mut(params.bias_offset as usize);
+        let part = &mut parts[part * params.part_stride as usize..];
         for channel in 0..params.channels as usize {
-            gamma[channel] += dy[channel] * (x[channel] - saved[0]) * saved[1];
-            beta[channel] += dy[channel];
+            part[channel] += dy[channel] * (x[channel] - saved[0]) * saved[1];
+            if params.bias_offset != NO_BIAS {
+                part[params.bias_offset as usize + channel] += dy[channel];
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The order of the training samples.
 
 use super::pcg4d::pcg4d;
-use crate::params::{MirrorOrder, Shuffle, Step};
+use crate::params::{DrawWindows, MirrorOrder, Shuffle, Step};
 
 /// Rounds of the permutation. Four already look random to a small machine (Luby and Rackoff, 1988); the halves are
 /// short here, hence twice as many.
@@ -34,6 +34,14 @@ fn permute(place: u32, params: &Shuffle, step: &Step) -> u32 {
         if number < params.samples {
             return number;
         }
+    }
+}
+
+/// Twin of `draw_windows.wgsl`: fills `order`, of (samples), with the first characters of the epoch's windows.
+pub fn draw_windows(params: &DrawWindows, step: &Step, order: &mut [u32]) {
+    for (place, start) in (0..params.samples).zip(order) {
+        let [x, ..] = pcg4d([place, params.stream, step.epoch, step.seed]);
+        *start = x % params.starts;
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::Real;
 use crate::params::{BLOCK_ELEMENTS, RoundWeights, Softmax, Step, StepResult, SumParts};
 
-/// Twin of `softmax_cross_entropy.wgsl`: mean loss, count of right answers, and the logits' gradient.
-/// `logits`, `gradient`: (B, stride); `labels`: (B). Rows from `step.count` on and padding get gradient zero.
+/// Twin of `softmax_cross_entropy.wgsl`, and of `softmax_many_answers.wgsl` with `softmax_total.wgsl`: mean loss, count
+/// of right answers, and the logits' gradient.
+/// `logits`, `gradient`: (B, P, stride); `labels`: (B, P). Samples from `step.count` on and padding get gradient zero.
 /// Returns the loss in this precision, and what the kernel stores.
 pub fn softmax_cross_entropy<T: Real>(
     params: &Softmax,
@@ -15,7 +16,7 @@ pub fn softmax_cross_entropy<T: Real>(
 ) -> (T, StepResult) {
     let (classes, stride) = (params.classes as usize, params.stride as usize);
     let count = step.count.min(params.rows);
-    let share = T::ONE / T::from_f64(f64::from(count + step.elsewhere));
+    let share = T::ONE / T::from_f64(f64::from((count + step.elsewhere) * params.positions));
     let weight = if params.summed == 1 { T::ONE } else { share };
     let scale = T::from_f64(f64::from(params.logits_scale));
     let gradient_scale = T::from_f64(f64::from(params.gradient_scale));
@@ -23,7 +24,7 @@ pub fn softmax_cross_entropy<T: Real>(
     let each = spread / T::from_f64(f64::from(params.classes));
     let (mut loss, mut correct) = (T::ZERO, 0);
     gradient.fill(T::ZERO);
-    for row in 0..count as usize {
+    for row in 0..(count * params.positions) as usize {
         let logits: Vec<T> = logits[row * stride..row * stride + classes].iter().map(|&logit| scale * logit).collect();
         let label = labels[row] as usize;
         let largest = logits.iter().copied().fold(logits[0], T::maximum);
@@ -58,10 +59,12 @@ pub fn sum_parts<T: Real>(params: &SumParts, parts: &[T], sum: &mut [T]) {
     }
 }
 
-/// Twin of `limit_gradients.wgsl`, of all tensors of a network: what gradients are multiplied by, so that together they
-/// are no longer than `limit`.
+/// Twin of `limit_gradients.wgsl`, and of `gradient_squares.wgsl` with `limit_many_gradients.wgsl`, of all tensors of a
+/// network: what gradients are multiplied by, so that together they are no longer than `limit`. In single precision,
+/// small squares would vanish next to the sum of many.
 pub fn gradient_factor<'a, T: Real>(limit: T, gradients: impl Iterator<Item = &'a [T]>) -> T {
-    let length = gradients.flatten().map(|&gradient| gradient * gradient).sum::<T>().sqrt();
+    let squares = gradients.flatten().map(|gradient| gradient.to_f64() * gradient.to_f64());
+    let length = T::from_f64(squares.sum::<f64>().sqrt());
     if length > limit { limit / length } else { T::ONE }
 }
 

@@ -5,7 +5,7 @@ use results::api::Tier;
 use results::score_digits;
 
 use super::pen::{Area, BOX, LOGO, Letters, Pen, Style, Weight, path};
-use super::words::{Card, CardFigures, CardWorkload, ShownDevice};
+use super::words::{Card, CardFigures, CardResult, CardWorkload, ShownDevice};
 
 /// The usual size of link previews.
 pub const SIZE: (u32, u32) = (1200, 630);
@@ -248,7 +248,12 @@ fn facts(pen: &mut Pen, area: Area, figures: &CardFigures) {
     let target = if target.is_empty() { "no target".to_owned() } else { target };
     let sustained = if figures.sustained { "sustained" } else { "not sustained" };
     let kept = figures.kept.as_deref().map(|kept| (kept, sustained.to_owned()));
-    let facts = [Some((figures.accuracy.as_str(), "accuracy".to_owned())), Some((time.as_str(), target)), kept];
+    let result = match &figures.result {
+        CardResult::Accuracy(accuracy) => (accuracy.as_str(), "accuracy".to_owned()),
+        CardResult::Loss { loss, bits: None } => (loss.as_str(), "loss".to_owned()),
+        CardResult::Loss { loss, bits: Some(bits) } => (loss.as_str(), format!("loss ({bits} bits)")),
+    };
+    let facts = [Some(result), Some((time.as_str(), target)), kept];
     let mut x = area.x;
     for ((figure, label), share) in facts.into_iter().flatten().zip([0.34, 0.33, 0.33]) {
         pen.text(x, area.y + 38.0, Style::new(24.0, INK).bold(), figure);
@@ -267,7 +272,10 @@ struct CardColumn {
 
 const RATE: fn(&CardFigures) -> String = |figures| figures.rate.clone();
 const WITHIN: fn(&CardFigures) -> String = |figures| figures.within.clone().unwrap_or_default();
-const ACCURACY: fn(&CardFigures) -> String = |figures| figures.accuracy.clone();
+const RESULT: fn(&CardFigures) -> String = |figures| match &figures.result {
+    CardResult::Accuracy(accuracy) => accuracy.clone(),
+    CardResult::Loss { loss, .. } => format!("loss {loss}"),
+};
 const TO_TARGET: fn(&CardFigures) -> String = |figures| figures.target_in_words()[0].clone();
 const TARGET: fn(&CardFigures) -> String = |figures| figures.target_in_words()[1].clone();
 const KEPT: fn(&CardFigures) -> String = |figures| figures.kept.clone().unwrap_or_default();
@@ -286,9 +294,9 @@ const WIDE: TableForm = TableForm {
     columns: &[
         CardColumn { end: 475.0, head: "samples/s", figure: RATE, colour: INK },
         CardColumn { end: 575.0, head: "", figure: WITHIN, colour: SOFT },
-        CardColumn { end: 690.0, head: "accuracy", figure: ACCURACY, colour: INK },
+        CardColumn { end: 690.0, head: "accuracy", figure: RESULT, colour: INK },
         CardColumn { end: 815.0, head: "", figure: TO_TARGET, colour: INK },
-        CardColumn { end: 905.0, head: "time to accuracy", figure: TARGET, colour: SOFT },
+        CardColumn { end: 905.0, head: "time to target", figure: TARGET, colour: SOFT },
         CardColumn { end: 1060.0, head: "pace kept", figure: KEPT, colour: INK },
     ],
     padding: PADDING,
@@ -301,7 +309,7 @@ const WIDE: TableForm = TableForm {
 const NARROW: TableForm = TableForm {
     columns: &[
         CardColumn { end: 350.0, head: "samples/s", figure: RATE, colour: INK },
-        CardColumn { end: 430.0, head: "accuracy", figure: ACCURACY, colour: INK },
+        CardColumn { end: 430.0, head: "accuracy", figure: RESULT, colour: INK },
         CardColumn { end: 522.0, head: "to target", figure: TO_TARGET, colour: INK },
     ],
     padding: 34.0,

@@ -43,13 +43,35 @@ pub struct CardFigures {
     pub rate: String,
     /// Half the width of the rate's interval.
     pub within: Option<String>,
-    pub accuracy: String,
+    pub result: CardResult,
     pub target: Option<String>,
     /// Absent if the target was not reached.
     pub seconds_to_target: Option<String>,
     /// Speed of the slowest window as a share of the fastest; absent for one window.
     pub kept: Option<String>,
     pub sustained: bool,
+}
+
+/// Result on the test set, of the same kind as the network's target.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CardResult {
+    Accuracy(String),
+    /// A loss, and for a text the same in bits per character.
+    Loss {
+        loss: String,
+        bits: Option<String>,
+    },
+}
+
+impl CardResult {
+    /// Returns a text such as `accuracy 98.41 %` or `loss 1.883 (2.717 bits per character)`.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Accuracy(accuracy) => format!("accuracy {accuracy}"),
+            Self::Loss { loss, bits: None } => format!("loss {loss}"),
+            Self::Loss { loss, bits: Some(bits) } => format!("loss {loss} ({bits} bits per character)"),
+        }
+    }
 }
 
 impl Card {
@@ -93,7 +115,7 @@ impl CardWorkload {
             (Some(target), None) => format!(", {target} not reached"),
             (None, _) => String::new(),
         };
-        format!("{}: {} samples/s{within}, accuracy {}{target}", self.title, figures.rate, figures.accuracy)
+        format!("{}: {} samples/s{within}, {}{target}", self.title, figures.rate, figures.result.in_words())
     }
 }
 

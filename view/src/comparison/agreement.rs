@@ -4,7 +4,7 @@ use std::fmt;
 
 use results::statistics::{mean, student_bound, variance};
 use results::summary::MeasuredWorkload;
-use results::{Contender, WorkloadRecord};
+use results::{Contender, Summary, WorkloadRecord};
 use serde::{Deserialize, Serialize};
 
 /// Slack for rounding errors in accuracies, as a share of one test sample.
@@ -24,7 +24,8 @@ impl Spread {
     ///
     /// If no contender has two runs, the standard deviation is the sampling error of a share `p` of `m` test samples,
     /// `√(p (1 − p) / m)`, as in the test for the difference of two proportions in Dietterich, "Approximate Statistical
-    /// Tests for Comparing Supervised Classification Learning Algorithms", Neural Computation 10, 1998.
+    /// Tests for Comparing Supervised Classification Learning Algorithms", Neural Computation 10, 1998. For a text, `m`
+    /// counts windows and not characters, whose answers depend on each other. So its bound is never too narrow.
     fn unpaired(accuracies: &[Vec<f64>], test_samples: u32) -> Self {
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         let samples = test_samples.max(1);
@@ -105,12 +106,17 @@ impl AccuracyGap {
 
 /// Returns the accuracy of each seed, sorted by seed. Several runs from one seed count once, with their mean.
 pub fn accuracies_by_seed(runs: &[&MeasuredWorkload<'_>]) -> Vec<(u32, f64)> {
+    means_by_seed(runs, |summary| summary.accuracy)
+}
+
+/// Returns the mean of a metric over the runs of each seed, sorted by seed.
+pub(crate) fn means_by_seed(runs: &[&MeasuredWorkload<'_>], of: fn(&Summary) -> Option<f64>) -> Vec<(u32, f64)> {
     let mut seeds: Vec<u32> = runs.iter().map(|run| run.seed()).collect();
     seeds.sort_unstable();
     seeds.dedup();
     let of_seed = |seed: u32| {
         let own = runs.iter().filter(|run| run.seed() == seed);
-        Some((seed, mean(&own.filter_map(|run| run.summary.accuracy).collect::<Vec<f64>>())?))
+        Some((seed, mean(&own.filter_map(|run| of(&run.summary)).collect::<Vec<f64>>())?))
     };
     seeds.into_iter().filter_map(of_seed).collect()
 }

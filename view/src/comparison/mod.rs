@@ -16,6 +16,7 @@ use results::summary::MeasuredWorkload;
 use results::{Adapter, Contender, Correctness, Disagreement, Outcome, Refused, RunRecord, WorkloadRecord};
 use serde::{Deserialize, Serialize};
 
+use agreement::means_by_seed;
 pub use agreement::{AccuracyGap, Agreement, Basis, Evidence, MAX_AGREEMENT_WIDTH, Obstacle, Pair, accuracies_by_seed};
 pub use sides::{compare_runs, relate_to_first};
 
@@ -141,6 +142,12 @@ pub struct Figures {
     pub accuracy: Option<f64>,
     /// Standard deviation of that accuracy over the seeds; absent with one seed.
     pub accuracy_deviation: Option<f64>,
+    /// Mean loss of the last pass over the test set. Runs from one seed count once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_loss: Option<f64>,
+    /// Standard deviation of that loss over the seeds; absent with one seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_loss_deviation: Option<f64>,
     /// Time to build, compile, tune and take the first step in the first run; later runs may find compiled kernels.
     pub cold_start: Option<Timing>,
     /// Device memory that the backend had allocated when the first run was built.
@@ -195,7 +202,8 @@ impl Figures {
         let over = |metric: Value| runs.iter().filter_map(|run| metric(run)).collect::<Vec<f64>>();
         let of_all = |metric: Value| median(&over(metric)).filter(|_| over(metric).len() == runs.len());
         let timing = |seconds: Option<f64>| seconds.map(|seconds| Timing { seconds, to_fastest: None });
-        let accuracies: Vec<f64> = accuracies_by_seed(runs).into_iter().map(|(_, accuracy)| accuracy).collect();
+        let by_seed = |of| means_by_seed(runs, of).into_iter().map(|(_, mean)| mean).collect::<Vec<f64>>();
+        let (accuracies, losses) = (by_seed(|of| of.accuracy), by_seed(|of| of.test_loss));
         let samples_per_second = of_all(|run| run.summary.samples_per_second);
         let epoch = median(&over(|run| run.summary.seconds_per_epoch));
         let projected = || samples_per_second.map(|rate| f64::from(first.settings.training_samples) / rate);
@@ -214,6 +222,8 @@ impl Figures {
             rate_to_fastest: None,
             accuracy: mean(&accuracies),
             accuracy_deviation: variance(&accuracies).map(f64::sqrt),
+            test_loss: mean(&losses),
+            test_loss_deviation: variance(&losses).map(f64::sqrt),
             cold_start: timing(first.cold_start.seconds()),
             device_memory_bytes: Some(memory).filter(|bytes| *bytes > 0),
             host_memory_bytes: first.resources.resident_memory_maximum_bytes,

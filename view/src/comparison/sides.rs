@@ -31,6 +31,7 @@ fn figure_of_run(workload: &WorkloadRecord) -> ComparedFigure {
         samples_per_second_low: summary.samples_per_second_low,
         samples_per_second_high: summary.samples_per_second_high,
         accuracy: summary.accuracy,
+        test_loss: summary.test_loss,
         seconds_to_target: summary.seconds_to_target,
         ..ComparedFigure::default()
     }

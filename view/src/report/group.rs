@@ -3,7 +3,7 @@
 use results::estimate::Estimate;
 use results::statistics::median;
 use results::summary::{MINIMUM_WINDOWS, MeasuredWorkload};
-use results::{Departure, InputMode, Length, Outcome, Precision, RunRecord, Settings};
+use results::{Departure, InputMode, Length, Outcome, Precision, RunRecord, Settings, bits_per_character};
 
 use crate::chart::range_of;
 use crate::comparison::{Figures, accuracies_by_seed};
@@ -186,6 +186,21 @@ impl<'a> Group<'a> {
     /// Returns the standard deviation over the seeds; `None` with a single seed.
     pub(crate) fn accuracy_deviation(&self) -> Option<f64> {
         self.figures()?.accuracy_deviation
+    }
+
+    /// Returns true if the network reads a text. Reports then show its test loss.
+    pub(crate) fn reads_text(&self) -> bool {
+        self.runs.first().is_some_and(|run| text::reads_text(run.workload))
+    }
+
+    /// Returns the mean test loss of a text, also in words with its deviation over the seeds and bits per character;
+    /// `None` for other networks.
+    pub(crate) fn text_loss(&self) -> Option<(f64, String)> {
+        let figures = self.figures().filter(|_| self.reads_text())?;
+        let loss = figures.test_loss?;
+        let deviation = figures.test_loss_deviation.map(|of| format!(" ± {of:.3}")).unwrap_or_default();
+        let [shown, bits] = [loss, bits_per_character(loss)].map(|value| text::figure("test_loss", value));
+        Some((loss, format!("{shown}{deviation} ({bits} bits per character)")))
     }
 
     /// Returns the metrics of the completed runs, as on the terminal.

@@ -4,9 +4,9 @@ use std::num::NonZero;
 
 use results::kernels::{self, KernelRecord, KernelReport, Pass, Peak};
 use results::{
-    Adapter, Client, ColdStart, Communication, CurvePoint, Departure, Device, DeviceKind, Epoch, Evaluation, InputMode,
-    InputPipeline, Layout, Length, Outcome, Provenance, Resources, RunRecord, RunSpec, SCHEMA_VERSION, Settings, Suite,
-    Target, Warning, Window, WorkloadRecord,
+    Adapter, Client, ColdStart, Communication, CurvePoint, Departure, Device, DeviceKind, Epoch, Evaluation, Goal,
+    InputMode, InputPipeline, Layout, Length, Outcome, Provenance, Resources, RunRecord, RunSpec, SCHEMA_VERSION,
+    Settings, Suite, Target, Warning, Window, WorkloadRecord,
 };
 
 use crate::report::findings::{Finding, FindingRule, Kind};
@@ -203,7 +203,7 @@ fn record(workload: &str) -> RunRecord {
         workload: text(workload),
         settings,
         cold_start: ColdStart { first_step_seconds: Some(0.1), ..ColdStart::default() },
-        target: Some(Target { accuracy: 0.98, reached_seconds: None, reached_step: None }),
+        target: Some(Target { goal: Goal::Accuracy(0.98), reached_seconds: None, reached_step: None }),
         resources: Resources {
             cpu_user_percent: Some(180.0),
             cpu_system_percent: Some(12.0),

@@ -58,12 +58,17 @@ function job({ input, nodes, shapes, tensors, batch }) {
     at += part.byteLength;
   }
   const multipliers = { learning_rate: 1, weight_decay: 0, frozen_from: null };
+  // Each layer with weights has two tensors.
+  const owners = [...nodes.keys()].filter((place) => !nodes[place].layer.pool);
   const header = {
     model: { input, nodes },
     shapes,
-    tensors: tensors.map((shape, place) => ({ name: `tensor ${place}`, kind: "trained", shape, multipliers })),
+    tensors: tensors.map((shape, place) => {
+      return { name: `tensor ${place}`, layer: owners[Math.floor(place / 2)], kind: "trained", shape, multipliers };
+    }),
     loss: { summed: false, label_smoothing: 0, logits_scale: 1 },
     classes: 10,
+    positions: 1,
     batch_sizes: [batch],
     test_batch_sizes: [],
     dropouts: [],

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use engine::{DataError, DataFile, DataSet, DataSetDefinition, DataSource, Origin};
+use engine::{DataError, DataFile, DataSet, DataSetDefinition, DataSource};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{ReadableStreamDefaultReader, RequestCache, RequestInit, Response};
@@ -23,8 +23,8 @@ impl DataSource for ServedData {
         if let Some(set) = self.loaded.get(definition.name.as_str()) {
             return Ok(set.clone());
         }
-        let set = Arc::new(match &definition.origin {
-            Origin::Files { train, test } => {
+        let set = Arc::new(match definition.compact_files() {
+            Some([train, test]) => {
                 match fetch_set(definition, train, test, RequestCache::Default).await {
                     // The browser's cache may be corrupted: download again, once.
                     Err(DataError::Altered { .. } | DataError::WrongSize { .. } | DataError::NotADataFile { .. }) => {
@@ -34,7 +34,7 @@ impl DataSource for ServedData {
                 }
             }
             // The page has no folder of published stories.
-            _ => DataSet::generated(definition).expect("stories and images can be made up"),
+            None => DataSet::generated(definition).expect("stories and images can be made up"),
         });
         self.loaded.insert(&definition.name, set.clone());
         Ok(set)

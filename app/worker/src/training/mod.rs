@@ -14,7 +14,9 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use engine::backends::{Keeper, Opening};
-use engine::{AdapterChoice, Classifier, Edges, EngineError, Event, NoMeter, Observer, RunRequest, Witness};
+use engine::{
+    AdapterChoice, Classifier, Edges, EngineError, Event, NoMeter, Observer, RunRequest, WantedTexts, Witness, Writer,
+};
 use futures_channel::mpsc;
 use results::{Feature, Provenance, RunRecord, Warning};
 use wasm_bindgen::prelude::*;
@@ -55,8 +57,13 @@ pub fn start() {
         // Fails only after the run.
         ToWorker::FrameworkFailed(reason) => drop(sender.unbounded_send(Err(reason))),
         ToWorker::Classify { workload, image } => {
-            if let Some(network) = networks.borrow_mut().get_mut(&workload) {
+            if let Some(network) = networks.borrow_mut().classifiers.get_mut(&workload) {
                 post(&FromWorker::Classified(network.probabilities(image)));
+            }
+        }
+        ToWorker::Continue { workload, beginning, temperature, seed } => {
+            if let Some(writer) = networks.borrow_mut().writers.get_mut(&workload) {
+                continue_text(writer, &beginning, temperature, seed);
             }
         }
     });
@@ -160,7 +167,29 @@ impl Keeper for PageKeeper {
     }
 }
 
-type TrainedNetworks = Rc<RefCell<BTreeMap<String, Classifier<f32>>>>;
+type TrainedNetworks = Rc<RefCell<NetworksByName>>;
+
+#[derive(Default)]
+struct NetworksByName {
+    classifiers: BTreeMap<String, Classifier<f32>>,
+    writers: BTreeMap<String, Writer>,
+}
+
+/// Characters of a continuation, and between two posts of it.
+const CONTINUATION_CHARACTERS: usize = 400;
+const POSTED_CHARACTERS: usize = 10;
+
+fn continue_text(writer: &mut Writer, beginning: &str, temperature: f64, seed: u32) {
+    let mut text = String::new();
+    let characters = writer.continuation(beginning, temperature, seed).take(CONTINUATION_CHARACTERS);
+    for (count, character) in (1..).zip(characters) {
+        text.push(character);
+        let is_finished = count == CONTINUATION_CHARACTERS;
+        if is_finished || count % POSTED_CHARACTERS == 0 {
+            post(&FromWorker::Continued { text: text.clone(), is_finished });
+        }
+    }
+}
 
 /// Posts events of the engine to the page, and keeps the trained networks.
 struct Reporter {
@@ -182,7 +211,15 @@ impl Observer<Event> for Reporter {
     }
 
     fn trained(&mut self, workload: &str, network: Classifier<f32>) {
-        self.networks.borrow_mut().insert(workload.to_owned(), network);
+        self.networks.borrow_mut().classifiers.insert(workload.to_owned(), network);
+    }
+
+    fn wants_texts(&self) -> WantedTexts {
+        WantedTexts::AtIntervals
+    }
+
+    fn trained_writer(&mut self, workload: &str, writer: Writer) {
+        self.networks.borrow_mut().writers.insert(workload.to_owned(), writer);
     }
 
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {

@@ -106,12 +106,12 @@ impl Network {
         inputs.iter().map(read).collect()
     }
 
-    /// Computes the remaining stages and returns (rows, classes).
+    /// Computes the remaining stages and returns (answers, classes).
     pub(super) fn finish(&self, made: &mut Made, pass: &mut Tape<'_>) -> Tensor<2> {
         self.advance(made, pass, self.stages.stages.len());
         match made.pop().flatten().expect("there is at least the data") {
             LayerValue::Flat(logits) => logits,
-            image => image.channels_last(self.stages.values[self.orders.len() - 1].shape).flatten(1, 2),
+            image => image.channels_last(self.stages.values[self.orders.len() - 1].shape).flatten(0, 1),
         }
     }
 
@@ -158,9 +158,9 @@ impl Network {
             }
             StageKind::Add => add(input, second().ordered(planned.order, shapes[1])),
             StageKind::BatchNorm { epsilon, keep, .. } => planned.batch_norm(input, epsilon, keep, pass),
-            StageKind::LayerNorm { epsilon } => planned.layer_norm(input, epsilon, pass),
+            StageKind::LayerNorm { epsilon, bias } => planned.layer_norm(input, epsilon, bias, pass),
             StageKind::PositionEmbedding => planned.position(input, pass),
-            StageKind::Attention { heads } => planned.attention(input, heads as usize),
+            StageKind::Attention { heads, causal } => planned.attention(input, heads as usize, causal, pass),
             StageKind::Gelu => input,
         };
         self.finish_value(stage, value, pass)
@@ -234,7 +234,8 @@ fn order_of(kind: StageKind, read: AxisOrder, output: Shape) -> AxisOrder {
         StageKind::BatchNorm { .. } if output.pixels() > 1 || read == AxisOrder::ChannelsFirst => {
             AxisOrder::ChannelsFirst
         }
-        StageKind::Dense { .. } | StageKind::BatchNorm { .. } | StageKind::WordScores => AxisOrder::Flat,
+        StageKind::Dense { .. } | StageKind::BatchNorm { .. } => AxisOrder::Flat,
+        StageKind::WordScores if output.pixels() == 1 => AxisOrder::Flat,
         StageKind::Add | StageKind::Gelu => read,
         _ => AxisOrder::ChannelsLast,
     }

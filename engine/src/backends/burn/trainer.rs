@@ -31,6 +31,8 @@ pub(super) struct BurnTrainer {
     pub(super) network: Network,
     preprocessing: Preprocessing,
     classes: usize,
+    /// Answers for a sample.
+    positions: u32,
     trained: Vec<bool>,
     state: TrainingState,
     /// Gradients of the last step, flat, in Burn's layout.
@@ -68,6 +70,7 @@ impl BurnTrainer {
         let mut trainer = Self {
             preprocessing: Preprocessing::new(job, data, 1)?,
             classes: job.model.classes()? as usize,
+            positions: job.model.positions()?,
             trained: specs.iter().map(|spec| spec.kind == TensorKind::Trained).collect(),
             gradients: vec![None; specs.len()],
             logits: None,
@@ -118,7 +121,7 @@ impl BurnTrainer {
     /// Returns the gradients of the loss of `rows` rows out of a batch of `samples`.
     fn differentiate(&self, logits: Tensor<2>, labels: &[u32], samples: u32, rows: u32) -> (Gradients, Pending) {
         let (sum, correct) = self.judge(logits, labels);
-        let mean = sum.clone() / samples as f32;
+        let mean = sum.clone() / (samples * self.positions) as f32;
         let loss = mean.clone().inner();
         let graph = if self.job.loss.summed { sum } else { mean }.backward();
         (graph, Pending { loss, correct: correct.inner(), samples: rows })
@@ -130,7 +133,7 @@ impl BurnTrainer {
         Tape { device, step, tensors, trained, leaves: Vec::new(), statistics: Vec::new() }
     }
 
-    /// Returns the summed loss of the samples and the number of correct answers.
+    /// Returns the summed loss of the answers and the number of correct ones.
     fn judge(&self, logits: Tensor<2>, labels: &[u32]) -> (Tensor<1>, Tensor<1>) {
         let (rows, classes) = (labels.len(), self.classes);
         let loss = self.job.loss;
@@ -175,7 +178,7 @@ impl BurnTrainer {
             });
         }
         let (loss, correct) = self.judge(sum.expect("a recipe has at least one view"), &labels);
-        Pending { loss: loss / step.count as f32, correct, samples: step.count }
+        Pending { loss: loss / (step.count * self.positions) as f32, correct, samples: step.count }
     }
 
     /// Reads pending losses and correct answers. Also reads a value of every tensor, so that no work remains queued.
@@ -225,7 +228,8 @@ impl Trainer for BurnTrainer {
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
         let job = self.job.clone();
         let (order, split) = job.evaluated(set);
-        let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
+        let answers = u64::from(samples) * u64::from(self.positions);
+        let mut report = TestReport { answers, ..TestReport::default() };
         self.state.swap_average(&job);
         let mut pending = Vec::new();
         for step in job.test_steps(self.step, samples, job.test_batch()) {
@@ -251,11 +255,11 @@ impl Trainer for BurnTrainer {
         self.read(lists.collect()).await
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
+    async fn logits(&mut self, answers: u32) -> Result<Vec<Vec<f64>>> {
         let Some(logits) = self.logits.clone() else { return Ok(Vec::new()) };
         let numbers = numbers(logits.into_data_async().await.map_err(refused)?)?;
-        let rows = numbers.chunks_exact(self.classes).take(rows as usize);
-        Ok(rows.map(|row| row.iter().map(|&logit| f64::from(logit)).collect()).collect())
+        let answers = numbers.chunks_exact(self.classes).take(answers as usize);
+        Ok(answers.map(|row| row.iter().map(|&logit| f64::from(logit)).collect()).collect())
     }
 
     fn begin_segment(&mut self, seed: u32) {

@@ -167,6 +167,8 @@ struct Build<'a> {
     loss: Loss,
     optimizer: &'a Optimizer,
     classes: u32,
+    /// Answers for a sample: one, or one for each character of a window.
+    positions: u32,
     /// Sizes of training batches, full batch first, so that a program can prepare for them.
     batch_sizes: Vec<u32>,
     test_batch_sizes: Vec<u32>,
@@ -233,10 +235,11 @@ impl Answer {
         }
     }
 
-    fn correct(&self, samples: u64) -> Result<u64> {
+    /// Parses the number of correct answers out of `labels`.
+    fn correct(&self, labels: u64) -> Result<u64> {
         match self.field("correct")? {
-            correct if correct <= samples => Ok(correct),
-            wrong => Err(self.wrong("correct", &format!("is {wrong}, but the message has {samples} samples"))),
+            correct if correct <= labels => Ok(correct),
+            wrong => Err(self.wrong("correct", &format!("is {wrong}, but the message has {labels} labels"))),
         }
     }
 

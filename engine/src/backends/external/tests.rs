@@ -112,6 +112,35 @@ fn a_program_gets_layers_weights_batches_and_masks() {
 }
 
 #[test]
+fn every_character_of_a_window_has_a_label() {
+    const CHARACTERS: usize = 16;
+    let workload = crate::workload("gpt-small").unwrap().reduced();
+    let data = samples(workload.data_set, [25, 120], remainder_byte);
+    let job = workload.job(data, file_batches(25, 10), 7);
+    let program = Fake::new(vec![("train", json!({"correct": 10 * CHARACTERS}))]);
+    let mut trainer = build(&program, &job).unwrap();
+    assert_eq!(program.asked("build")[0].header["positions"], CHARACTERS);
+    let report = pollster::block_on(trainer.train_steps(1)).unwrap();
+    assert_eq!((report.correct, report.samples), (160, 10));
+
+    let payload = &program.asked("train")[0].payload;
+    let dropouts = program.asked("build")[0].header["dropouts"].as_array().unwrap().len();
+    assert_eq!(payload.len(), 10 * (4 * CHARACTERS + 4 * CHARACTERS + dropouts * CHARACTERS * 48));
+    let (numbers, _) = payload.as_chunks::<4>();
+    let characters: Vec<f32> = numbers.iter().take(10 * CHARACTERS).map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    let labels: Vec<u32> = numbers[10 * CHARACTERS..].iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
+    assert_eq!(characters[..3], [0.0, 1.0, 2.0]);
+    assert_eq!(labels[..3], [1, 2, 3]);
+    assert_eq!(labels[CHARACTERS - 1] as f32, characters[CHARACTERS], "the last one's label begins the next window");
+
+    let tested = pollster::block_on(trainer.evaluate(EvaluationSet::Test, 120)).unwrap();
+    assert_eq!((tested.loss, tested.correct, tested.answers), (50.0 / 1920.0, 60, 1920));
+    program.changes.replace(vec![("train", json!({"correct": 10 * CHARACTERS + 1}))]);
+    let error = pollster::block_on(trainer.train_steps(1)).unwrap_err().to_string();
+    assert!(error.contains("`correct` of its answer is 161, but the message has 160 labels"), "{error}");
+}
+
+#[test]
 fn windows_and_tests_have_the_reported_times() {
     let mut trainer = build(&Fake::new(vec![]), &job("keras-mnist-mlp")).unwrap();
     let (_, window) = pollster::block_on(timed_steps(trainer.as_mut(), 2, &Standstill)).unwrap();

@@ -26,6 +26,8 @@ pub(super) struct ExternalTrainer {
     dropouts: Vec<DropoutPlace>,
     order: Order,
     classes: usize,
+    /// Answers for a sample.
+    positions: u32,
     elements: Vec<usize>,
     step: u64,
     facts: TrainerFacts,
@@ -49,7 +51,8 @@ impl ExternalTrainer {
         if job.input.test_views.len() > 1 {
             return lacks("the protocol has no tests over several views of an image".to_owned());
         }
-        let (tensors, classes, shapes) = (job.model.tensors()?, job.model.classes()?, job.model.shapes()?);
+        let (tensors, shapes) = (job.model.tensors()?, job.model.shapes()?);
+        let (classes, positions) = (job.model.classes()?, job.model.positions()?);
         let dropout = |(node, of): (usize, &crate::model::Node)| match of.layer {
             Layer::Dropout { rate } if job.dropout => {
                 let features = job.model.shape_of(of.inputs[0], &shapes).features();
@@ -68,6 +71,7 @@ impl ExternalTrainer {
             loss: job.loss,
             optimizer: &job.optimizer,
             classes,
+            positions,
             batch_sizes: distinct([job.batches.step(0).count, job.batches.step(last).count]),
             test_batch_sizes: distinct([test_batch.min(tested), tested % test_batch]),
             dropouts: &dropouts,
@@ -102,6 +106,7 @@ impl ExternalTrainer {
             dropouts,
             order: Order::default(),
             classes: classes as usize,
+            positions,
             elements: weights.iter().map(Vec::len).collect(),
             job: job.clone(),
             step: 0,
@@ -113,7 +118,7 @@ impl ExternalTrainer {
     }
 
     /// Prepares the next training step and appends its batch to `payload`: values as (rows, features) of f32, labels as
-    /// u32, and for each dropout layer its mask as (rows, features) of bytes, 1 for kept elements.
+    /// (rows, positions) of u32, and for each dropout layer its mask as (rows, features) of bytes, 1 for kept elements.
     fn next_step(&mut self, payload: &mut Vec<u8>) -> StepToTrain {
         let (job, number) = (&self.job, self.step);
         self.order.advance(job, number);
@@ -162,9 +167,9 @@ impl ExternalTrainer {
 impl Trainer for ExternalTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport> {
         let (mut report, mut seconds) = (StepReport::default(), 0.0);
-        let features =
-            4 * self.job.model.input.features() + 4 + self.dropouts.iter().map(|of| of.features).sum::<u32>();
-        let bytes = self.job.batches.batch_size as usize * features as usize;
+        let masks: u32 = self.dropouts.iter().map(|of| of.features).sum();
+        let bytes_per_sample = 4 * (self.job.model.input.features() + self.positions) + masks;
+        let bytes = self.job.batches.batch_size as usize * bytes_per_sample as usize;
         let most = u32::try_from(MESSAGE_BYTES / bytes.max(1)).unwrap_or(u32::MAX).max(1);
         let mut left = steps;
         while left > 0 {
@@ -173,7 +178,7 @@ impl Trainer for ExternalTrainer {
             let mut payload = Vec::new();
             let first = self.step;
             let steps: Vec<StepToTrain> = (0..count).map(|_| self.next_step(&mut payload)).collect();
-            let samples = steps.iter().map(|step| u64::from(step.rows)).sum();
+            let samples = steps.iter().map(|step| u64::from(step.rows)).sum::<u64>();
             let (answer, reported) =
                 self.ask_for_work(Question::Train { network: self.network, steps }, payload).await?;
             let losses: Vec<Value> = answer.field("losses")?;
@@ -183,7 +188,7 @@ impl Trainer for ExternalTrainer {
             for (index, loss) in losses.iter().enumerate() {
                 report.losses.push(answer.loss(&format!("losses[{index}]"), loss, first + index as u64)?);
             }
-            report.correct += answer.correct(samples)?;
+            report.correct += answer.correct(samples * u64::from(self.positions))?;
             report.samples += samples;
             seconds += reported;
         }
@@ -191,7 +196,8 @@ impl Trainer for ExternalTrainer {
     }
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
-        let (mut report, mut seconds) = (TestReport { samples: u64::from(samples), ..TestReport::default() }, 0.0);
+        let answers = u64::from(samples) * u64::from(self.positions);
+        let (mut report, mut seconds) = (TestReport { answers, ..TestReport::default() }, 0.0);
         let mut steps = self.job.test_steps(self.step, samples, self.job.test_batch()).peekable();
         while steps.peek().is_some() {
             let (order, split) = self.job.evaluated(set);
@@ -201,10 +207,10 @@ impl Trainer for ExternalTrainer {
                 self.add_batch(kind, split, &order, &step, &mut payload);
                 rows.push(step.count);
             }
-            let tested = rows.iter().map(|&rows| u64::from(rows)).sum();
+            let tested = rows.iter().map(|&rows| u64::from(rows) * u64::from(self.positions)).sum();
             let question = Question::Evaluate { network: self.network, rows };
             let (answer, reported) = self.ask_for_work(question, payload).await?;
-            report.loss += answer.loss("loss", &answer.field("loss")?, self.step)? / f64::from(samples);
+            report.loss += answer.loss("loss", &answer.field("loss")?, self.step)? / answers as f64;
             report.correct += answer.correct(tested)?;
             seconds += reported;
         }
@@ -219,9 +225,10 @@ impl Trainer for ExternalTrainer {
         self.tensors(&Question::Gradients { network: self.network }).await
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
-        let answer = self.conversation.ask(&Question::Logits { network: self.network, rows }, Vec::new()).await?;
-        let rows = (rows as usize).min(answer.payload.len() / (4 * self.classes));
+    async fn logits(&mut self, answers: u32) -> Result<Vec<Vec<f64>>> {
+        let question = Question::Logits { network: self.network, rows: answers };
+        let answer = self.conversation.ask(&question, Vec::new()).await?;
+        let rows = (answers as usize).min(answer.payload.len() / (4 * self.classes));
         let logits = answer.numbers(rows * self.classes)?;
         Ok(logits.chunks_exact(self.classes).map(|row| row.iter().map(|&logit| f64::from(logit)).collect()).collect())
     }

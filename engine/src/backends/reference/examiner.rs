@@ -83,7 +83,7 @@ impl Examiner {
 
     /// Classifies these samples of the test set with the state after `step` steps. Its memory is read only if tests use
     /// averages of the weights. Returns `None` under the same conditions as [`Self::train_part`].
-    pub fn test(&self, state: &StateBytes, step: u64, samples: &[u32]) -> Result<Option<TestReport>> {
+    pub fn test(&self, state: &StateBytes, step: u64, samples: &[u32]) -> Result<Option<TestedState>> {
         let StateBytes { weights, memory } = state;
         let tested = match self.job.average.is_some_and(|average| average.is_tested()) {
             true => &memory[memory.len().saturating_sub(weights.len())..],
@@ -91,7 +91,11 @@ impl Examiner {
         };
         let tested = StateBytes { weights: tested.to_vec(), memory: self.job.initial_state()?.memory };
         let trainer = self.trainer_at(&tested, step)?;
-        Ok(trainer.map(|mut trainer| trainer.test(&self.job.data.test, samples)))
+        let places = self.job.places(samples.iter().copied());
+        Ok(trainer.map(|mut trainer| {
+            let (report, losses) = trainer.test(&self.job.data.test, &places);
+            TestedState { report, losses }
+        }))
     }
 
     pub fn bytes_of_weights(&self) -> Result<usize> {
@@ -124,6 +128,12 @@ impl Examiner {
 pub struct TrainedPart {
     pub state: StateBytes,
     /// Loss of each step, before its update.
+    pub losses: Vec<f64>,
+}
+
+pub struct TestedState {
+    pub report: TestReport,
+    /// Mean loss of each sample.
     pub losses: Vec<f64>,
 }
 
@@ -213,7 +223,9 @@ mod tests {
         let difference = difference(&examiner, &states[1], &states[3]);
         assert!(difference < TOLERANCE, "{difference}");
         let samples: Vec<u32> = (0..200).collect();
-        assert_eq!(examiner.test(&states[3], 3, &samples).unwrap().unwrap().correct, test.correct);
+        let tested = examiner.test(&states[3], 3, &samples).unwrap().unwrap();
+        assert_eq!((tested.report.correct, tested.losses.len()), (test.correct, 200));
+        assert!((tested.report.loss - test.loss).abs() < 1e-4 * test.loss, "{} and {}", tested.report.loss, test.loss);
     }
 
     #[test]
@@ -264,7 +276,7 @@ mod tests {
         let labels = &test.labels;
         let right = answers.iter().zip(labels).filter(|(answer, label)| answer == label).count();
         let samples: Vec<u32> = (0..200).collect();
-        assert_eq!(right as u64, examiner.test(&state, 3, &samples).unwrap().unwrap().correct);
+        assert_eq!(right as u64, examiner.test(&state, 3, &samples).unwrap().unwrap().report.correct);
         assert!((1..200).contains(&right), "{right} of 200");
 
         let probabilities = classifier.probabilities(test.images[..784].to_vec());

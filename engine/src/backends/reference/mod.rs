@@ -3,6 +3,7 @@
 mod examiner;
 mod network;
 mod trainer;
+mod writer;
 
 use std::marker::PhantomData;
 
@@ -14,11 +15,12 @@ use shaders::Real;
 use super::{REFERENCE, processor};
 use crate::error::Result;
 use crate::trainer::{Backend, BackendFacts, Trainer, TrainingJob};
-pub use examiner::{Examiner, TrainedPart};
+pub use examiner::{Examiner, TestedState, TrainedPart};
 #[cfg(feature = "wgsl")]
 pub(super) use network::{recurrent_backward, recurrent_forward};
 pub use trainer::Classifier;
 use trainer::ReferenceTrainer;
+pub use writer::Writer;
 
 pub struct ReferenceBackend<T> {
     facts: BackendFacts,

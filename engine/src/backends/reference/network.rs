@@ -80,13 +80,27 @@ impl<T: Real> Network<T> {
 
     /// Returns the logits of `input` (`rows` samples).
     pub(super) fn forward(&mut self, step: &Step, input: Vec<T>, rows: u32) -> &[T] {
+        self.forward_except(step, input, rows, |_, _, _, _| false)
+    }
+
+    /// Like [`Self::forward`], but without the stages that `compute` computes from tensors and first input. It writes
+    /// to the output, which is zero, and returns true.
+    pub(super) fn forward_except(
+        &mut self,
+        step: &Step,
+        input: Vec<T>,
+        rows: u32,
+        mut compute: impl FnMut(&Stage, &[Vec<T>], &[T], &mut [T]) -> bool,
+    ) -> &[T] {
         self.rows = rows;
         self.values[0] = input;
         for index in 0..self.stages.stages.len() {
             let stage = self.stages.stages[index].clone();
             let features = self.stages.output(&stage).stored_features(ALIGNMENT);
             let mut y = vec![T::ZERO; (rows * features) as usize];
-            self.stage_forward(index, &stage, step, &mut y);
+            if !compute(&stage, &self.tensors, &self.values[stage.inputs[0]], &mut y) {
+                self.stage_forward(index, &stage, step, &mut y);
+            }
             self.values[stage.output] = y;
         }
         self.values.last().expect("there is at least the data")
@@ -157,14 +171,14 @@ impl<T: Real> Network<T> {
             StageKind::Add => twin::add_forward(&sized.add(), step, x, second(), y),
             StageKind::PositionEmbedding => twin::position_forward(&sized.position(), step, x, tensor(0), y),
             StageKind::Gelu => twin::gelu_forward(&sized.elementwise(), step, x, y),
-            StageKind::LayerNorm { epsilon } => {
-                let params = sized.layer_norm(epsilon);
+            StageKind::LayerNorm { epsilon, bias } => {
+                let params = sized.layer_norm(epsilon, bias);
                 let mut saved = vec![T::ZERO; (2 * params.rows * params.tokens) as usize];
-                twin::layer_norm_forward(&params, step, x, tensor(0), tensor(1), y, &mut saved);
+                twin::layer_norm_forward(&params, step, x, tensor(0), bias_if(bias), y, &mut saved);
                 self.kept[index].numbers = saved;
             }
-            StageKind::Attention { heads } => {
-                let params = sized.attention(heads);
+            StageKind::Attention { heads, causal } => {
+                let params = sized.attention(heads, causal);
                 let mut log_sum_exp = vec![T::ZERO; (params.rows * params.heads * params.tokens) as usize];
                 twin::attention_forward(&params, x, y, &mut log_sum_exp);
                 self.kept[index].numbers = log_sum_exp;
@@ -220,8 +234,10 @@ impl<T: Real> Network<T> {
     fn tensor_gradients(&mut self, index: usize, stage: &Stage, step: &Step, dy: &[T]) {
         let (sized, x) = (self.sized(stage), &self.values[stage.inputs[0]]);
         let count = match stage.kind {
-            StageKind::Dense { bias, .. } | StageKind::Conv2d { bias, .. } => 1 + usize::from(bias),
-            StageKind::BatchNorm { .. } | StageKind::LayerNorm { .. } => 2,
+            StageKind::Dense { bias, .. } | StageKind::Conv2d { bias, .. } | StageKind::LayerNorm { bias, .. } => {
+                1 + usize::from(bias)
+            }
+            StageKind::BatchNorm { .. } => 2,
             StageKind::Embedding(_) | StageKind::WordScores | StageKind::PositionEmbedding => 1,
             _ => 0,
         };
@@ -239,9 +255,9 @@ impl<T: Real> Network<T> {
                 let (params, by) = (sized.batch_norm((epsilon, keep), activation), self.normalizer(index, stage));
                 twin::batch_norm_gradient_sums(&params, step, x, dy, &by, &mut part);
             }
-            StageKind::LayerNorm { epsilon } => {
+            StageKind::LayerNorm { epsilon, bias } => {
                 let saved = &self.kept[index].numbers;
-                twin::layer_norm_weight_gradient(&sized.layer_norm(epsilon), x, dy, saved, &mut part);
+                twin::layer_norm_weight_gradient(&sized.layer_norm(epsilon, bias), x, dy, saved, &mut part);
             }
             StageKind::Embedding(words) => twin::embedding_weight_gradient(&sized.embedding(words), x, dy, &mut part),
             StageKind::WordScores => twin::dense_weight_gradient(&sized.word_vectors(), dy, x, &mut part),
@@ -318,12 +334,13 @@ impl<T: Real> Network<T> {
                 let sums = self.gradients[stage.tensor..stage.tensor + 2].concat();
                 twin::batch_norm_input_gradient(&params, step, x, dy, &by, &sums, dx);
             }
-            StageKind::LayerNorm { epsilon } => {
-                twin::layer_norm_input_gradient(&sized.layer_norm(epsilon), step, x, dy, &kept.numbers, tensor(), dx);
+            StageKind::LayerNorm { epsilon, bias } => {
+                let params = sized.layer_norm(epsilon, bias);
+                twin::layer_norm_input_gradient(&params, step, x, dy, &kept.numbers, tensor(), dx);
             }
             StageKind::PositionEmbedding => twin::pass_gradient(&sized.elementwise(), step, dy, x, dx),
-            StageKind::Attention { heads } => {
-                let params = Attention { epilogue: sized.epilogue, ..sized.attention(heads) };
+            StageKind::Attention { heads, causal } => {
+                let params = Attention { epilogue: sized.epilogue, ..sized.attention(heads, causal) };
                 let log_sum_exp = &kept.numbers;
                 let attended = Attended { y: &self.values[stage.output], log_sum_exp };
                 let mut means = vec![T::ZERO; log_sum_exp.len()];

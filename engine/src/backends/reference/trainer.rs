@@ -18,6 +18,8 @@ const TEST_BATCH: u32 = 100;
 /// Trained network with its preprocessing. It holds no samples, and classifies without dropout or augmentation.
 pub struct Classifier<T> {
     classes: u32,
+    /// Answers for a sample.
+    positions: u32,
     preprocessing: Preprocessing,
     row_stride: u32,
     network: Network<T>,
@@ -33,6 +35,7 @@ impl<T: Real> Classifier<T> {
             preprocessing: Preprocessing::new(job, &data, ALIGNMENT)?,
             row_stride: data.stored_features(ALIGNMENT),
             classes: job.model.classes()?,
+            positions: job.model.positions()?,
             network: Network::new(stages, precise(weights)),
             views: job.input.test_views,
             logits_scale: job.loss.logits_scale,
@@ -63,13 +66,13 @@ impl<T: Real> Classifier<T> {
 
     /// Returns logits, summed over all views of the samples, and labels.
     fn logits(&mut self, split: &Split, order: &[u32], step: &Step) -> (Vec<T>, Vec<u32>) {
-        let (mut sum, mut labels) = (vec![T::ZERO; (step.count * self.classes) as usize], Vec::new());
+        let elements = step.count * self.positions * self.classes;
+        let (mut sum, mut labels) = (vec![T::ZERO; elements as usize], Vec::new());
         for (place, view) in self.views.iter().enumerate() {
             let kind = self.preprocessing.gather.seen(view);
             let (input, of_view) = self.preprocessing.on_host(kind, split, order, step, self.row_stride);
             labels = of_view;
             let logits = self.network.forward(step, input, step.count);
-            let elements = step.count * self.classes;
             let blend = Blend { elements, weight: view.weight, first: u32::from(place == 0), reserved: 0 };
             twin::blend(&blend, logits, &mut sum);
         }
@@ -135,19 +138,27 @@ impl<T: Real> ReferenceTrainer<T> {
         (loss, correct, step.count)
     }
 
-    /// Classifies the samples with these numbers.
-    pub(super) fn test(&mut self, split: &Split, order: &[u32]) -> TestReport {
+    /// Classifies the samples at these places. Returns the mean loss of each sample as well.
+    pub(super) fn test(&mut self, split: &Split, order: &[u32]) -> (TestReport, Vec<f64>) {
         let samples = u32::try_from(order.len()).unwrap_or(u32::MAX);
-        let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
+        let Classifier { classes, positions, .. } = self.classifier;
+        let answers = u64::from(samples) * u64::from(positions);
+        let mut report = TestReport { answers, ..TestReport::default() };
+        let mut losses = Vec::with_capacity(order.len());
+        let params = self.softmax(1);
         for step in self.job.test_steps(self.step, samples, TEST_BATCH) {
             let (logits, labels) = self.classifier.logits(split, order, &step);
-            let mut unused = vec![T::ZERO; logits.len()];
-            let params = self.softmax(step.count);
-            let (loss, result) = twin::softmax_cross_entropy(&params, &step, &logits, &labels, &mut unused);
-            report.loss += loss.to_f64() * f64::from(step.count) / f64::from(samples);
-            report.correct += u64::from(result.correct);
+            let logits = logits.chunks_exact((positions * classes) as usize).take(step.count as usize);
+            for (logits, labels) in logits.zip(labels.chunks_exact(positions as usize)) {
+                let mut unused = vec![T::ZERO; logits.len()];
+                let one = Step { count: 1, ..step };
+                let (loss, result) = twin::softmax_cross_entropy(&params, &one, logits, labels, &mut unused);
+                losses.push(loss.to_f64());
+                report.correct += u64::from(result.correct);
+            }
         }
-        report
+        report.loss = losses.iter().sum::<f64>() / f64::from(samples.max(1));
+        (report, losses)
     }
 
     /// Updates the tensors. Scalars are computed in double precision.
@@ -208,9 +219,9 @@ impl<T: Real> ReferenceTrainer<T> {
 
     fn softmax(&self, rows: u32) -> Softmax {
         let Loss { label_smoothing, summed, logits_scale } = self.job.loss;
-        let (classes, stride) = (self.classifier.classes, self.classifier.classes);
-        let (summed, gradient_scale) = (u32::from(summed), 1.0);
-        Softmax { rows, classes, stride, summed, label_smoothing, logits_scale, gradient_scale, reserved: 0 }
+        let Classifier { classes, positions, .. } = self.classifier;
+        let (stride, summed, gradient_scale) = (classes, u32::from(summed), 1.0);
+        Softmax { rows, classes, stride, summed, label_smoothing, logits_scale, gradient_scale, positions }
     }
 }
 
@@ -229,7 +240,7 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
         let job = self.job.clone();
         let (order, split) = job.evaluated(set);
         self.swap_average();
-        let report = self.test(split, &order[..samples as usize]);
+        let (report, _) = self.test(split, &order[..samples as usize]);
         self.swap_average();
         Ok(report)
     }
@@ -242,9 +253,9 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
         Ok(self.classifier.network.gradients.iter().map(|t| single(t)).collect())
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
-        let rows = self.logits.chunks_exact(self.classifier.classes as usize).take(rows as usize);
-        Ok(rows.map(|row| row.iter().map(|logit| logit.to_f64()).collect()).collect())
+    async fn logits(&mut self, answers: u32) -> Result<Vec<Vec<f64>>> {
+        let answers = self.logits.chunks_exact(self.classifier.classes as usize).take(answers as usize);
+        Ok(answers.map(|row| row.iter().map(|logit| logit.to_f64()).collect()).collect())
     }
 
     fn begin_segment(&mut self, seed: u32) {

@@ -129,11 +129,12 @@ impl<T: Trainer, W> Replicas<T, W> {
         self.trainers[0].gradients().await.map_err(self.of_device(0))
     }
 
-    pub(crate) async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
+    /// Returns the logits of the batch's first answers, of which each sample has one for each of `positions`.
+    pub(crate) async fn logits(&mut self, answers: u32, positions: u32) -> Result<Vec<Vec<f64>>> {
         let mut logits = Vec::new();
         for place in 0..self.shares.len() {
             let Share { first_row, count } = self.shares[place];
-            let wanted = count.min(rows.saturating_sub(first_row));
+            let wanted = (count * positions).min(answers.saturating_sub(first_row * positions));
             if wanted > 0 {
                 logits.extend(self.trainers[place].logits(wanted).await.map_err(self.of_device(place))?);
             }

@@ -36,7 +36,8 @@ impl<'a> Contents<'a> {
             JobPart::FileOrder => Cow::Owned(bytemuck::cast_slice(&self.job.order_before(0)).to_vec()),
             JobPart::Images(half) => {
                 let split = half.of(&self.job.data);
-                in_whole_words(&split.images, features(split).0)
+                let length = if self.job.data.definition.is_text() { split.images.len() } else { features(split).0 };
+                in_whole_words(&split.images, length)
             }
             JobPart::Labels(half) => {
                 // All machines with WebGPU are little-endian.

@@ -151,7 +151,9 @@ fn layouts_of_stage(stage: &Stage, input: &Value, output: Shape) -> Vec<(usize, 
         }
         // Scale, bias, running mean, running variance.
         StageKind::BatchNorm { .. } => (0..4).map(|place| (place, TensorLayout::vector(channels))).collect(),
-        StageKind::LayerNorm { .. } => (0..2).map(|place| (place, TensorLayout::vector(channels))).collect(),
+        StageKind::LayerNorm { bias, .. } => {
+            (0..1 + usize::from(bias)).map(|place| (place, TensorLayout::vector(channels))).collect()
+        }
         StageKind::Pool { .. }
         | StageKind::LocalResponseNorm { .. }
         | StageKind::Add

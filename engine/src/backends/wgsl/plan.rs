@@ -6,7 +6,7 @@ mod planner;
 pub(super) mod products;
 mod update;
 
-use shaders::params::{Blend, LocalContrast, MirrorOrder, Shuffle, Softmax, Standardize};
+use shaders::params::{Blend, LocalContrast, MirrorOrder, Shuffle, Softmax, SoftmaxTotal, Standardize};
 
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout};
 use super::products::Product;
@@ -23,6 +23,10 @@ pub(super) use buffers::Streamed;
 use buffers::{Arenas, SplitBuffers};
 use planner::{LayerPhase, Planner};
 pub(super) use planner::{RESULT_SLOTS, STEP_ROWS, TrainingSetup};
+
+/// Maximum number of answers whose losses a single workgroup of a real GPU computes, one per invocation. On an emulated
+/// GPU, a second launch costs more than it saves.
+const MAX_ANSWERS_AT_ONCE: u32 = 256;
 
 pub(super) struct Plan {
     pub(super) buffers: Vec<BufferPlan>,
@@ -43,7 +47,7 @@ pub(super) struct Plan {
     pub(super) logits: BufferRange,
     pub(super) results: BufferRange,
     pub(super) streamed: Option<Streamed>,
-    /// Number of stored values per row of logits.
+    /// Number of stored values per answer's logits.
     pub(super) logits_stride: u32,
     pub(super) gradient_scale: f32,
 }
@@ -90,7 +94,7 @@ impl Plan {
             order,
             logits,
             results: planner.results,
-            logits_stride: planner.stages.logits().stored_features(CHANNEL_ALIGNMENT),
+            logits_stride: planner.stages.logits().stored_channels(CHANNEL_ALIGNMENT),
             gradient_scale: planner.gradient_scale,
         };
         plan.check_bindings(batch_size, largest_binding)?;
@@ -141,11 +145,19 @@ impl Plan {
 impl Planner<'_> {
     fn shuffle(&mut self) -> Recording {
         let SplitBuffers { order, samples, .. } = self.input.training;
-        // Streamed batches come in the order of the epoch.
-        if self.job.batches.order == SampleOrder::Shuffled && self.input.streamed.is_none() {
-            let first = self.job.batches.first;
-            let params = Shuffle { samples, first, stream: stream::SHUFFLE, reserved: 0 };
-            self.builder.dispatch("shuffle", &params, &[order], u64::from(samples));
+        match self.job.batches.order {
+            // Streamed batches come in the order of the epoch.
+            _ if self.input.streamed.is_some() => {}
+            SampleOrder::Shuffled => {
+                let first = self.job.batches.first;
+                let params = Shuffle { samples, first, stream: stream::SHUFFLE, reserved: 0 };
+                self.builder.dispatch("shuffle", &params, &[order], u64::from(samples));
+            }
+            SampleOrder::Drawn { .. } => {
+                let params = self.job.drawn_windows();
+                self.builder.dispatch("draw_windows", &params, &[order], u64::from(samples));
+            }
+            SampleOrder::File => {}
         }
         self.builder.take_recording()
     }
@@ -182,7 +194,7 @@ impl Planner<'_> {
         let SplitBuffers { images: [first, second], samples_in_first, labels, order, samples } = split;
         let rows = self.rows;
         let batch = self.rows_of(0, self.values[0].values);
-        let batch_labels = BufferRange { bytes: 4 * u64::from(rows), ..self.labels };
+        let batch_labels = self.batch_labels();
         let invocations = self.quads(batch);
         match kind.of(rows, samples, samples_in_first) {
             GatherKind::Plain(params) => {
@@ -192,6 +204,9 @@ impl Planner<'_> {
             GatherKind::Augmented(params) => {
                 let bindings = [first, second, labels, order, self.input.mean_image, batch, batch_labels];
                 self.builder.dispatch("gather_augmented", &params, &bindings, invocations);
+            }
+            GatherKind::Windows(params) => {
+                self.builder.dispatch("gather_windows", &params, &[first, order, batch, batch_labels], invocations);
             }
         }
         // One workgroup per image.
@@ -263,7 +278,7 @@ impl Planner<'_> {
                     self.batch_norm_forward(stage, phase, params);
                 }
             }
-            StageKind::LayerNorm { epsilon } => self.layer_norm(stage, phase, epsilon),
+            StageKind::LayerNorm { epsilon, bias } => self.layer_norm(stage, phase, epsilon, bias),
             StageKind::Recurrent(cell) => self.recurrent(stage, phase, cell),
             StageKind::Embedding(words) => self.embedding(stage, phase, words),
             StageKind::SentenceSum { words } => self.sentence_sum(stage, phase, words),
@@ -274,7 +289,7 @@ impl Planner<'_> {
             StageKind::Concatenate => self.concatenate(stage, phase),
             StageKind::Add => self.add(stage, phase),
             StageKind::PositionEmbedding => self.position(stage, phase),
-            StageKind::Attention { heads } => self.attention(stage, phase, heads),
+            StageKind::Attention { heads, causal } => self.attention(stage, phase, heads, causal),
             StageKind::Gelu => self.gelu(stage, phase),
         }
     }
@@ -290,14 +305,22 @@ impl Planner<'_> {
             label_smoothing,
             logits_scale,
             gradient_scale: self.gradient_scale,
-            reserved: 0,
+            positions: logits.shape.pixels(),
         };
         let last = self.values.len() - 1;
         let gradient = self.rows_of(last, self.values[last].gradient.expect("logits have a gradient"));
-        let labels = BufferRange { bytes: 4 * u64::from(self.rows), ..self.labels };
-        let bindings = [logits_read, labels, gradient, self.results];
-        // A single workgroup keeps the sums in its memory.
-        self.builder.dispatch("softmax_cross_entropy", &params, &bindings, 1);
+        let (labels, answers) = (self.batch_labels(), self.rows * params.positions);
+        if self.choices.abilities.software || answers <= MAX_ANSWERS_AT_ONCE {
+            // A single workgroup keeps the sums in its memory.
+            let bindings = [logits_read, labels, gradient, self.results];
+            return self.builder.dispatch("softmax_cross_entropy", &params, &bindings, 1);
+        }
+        let parts = answers.div_ceil(64);
+        let losses = self.builder.floats("losses of answers", 2 * u64::from(parts));
+        let bindings = [logits_read, labels, gradient, losses];
+        self.builder.dispatch("softmax_many_answers", &params, &bindings, u64::from(answers));
+        let params = SoftmaxTotal { parts, reserved: [0; 3] };
+        self.builder.dispatch("softmax_total", &params, &[losses, self.results], 1);
     }
 }
 

@@ -189,7 +189,8 @@ impl Trainer for WgslTrainer {
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport> {
         let (rows, seed, linear) = (self.plan.evaluation_rows, self.job.seed, self.job.linear(self.step));
-        let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
+        let answers = u64::from(samples) * u64::from(self.job.model.positions()?);
+        let mut report = TestReport { answers, ..TestReport::default() };
         let mut first = 0;
         while first < samples {
             let step = |slot| {
@@ -247,9 +248,9 @@ impl Trainer for WgslTrainer {
         self.round_again().await
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
+    async fn logits(&mut self, answers: u32) -> Result<Vec<Vec<f64>>> {
         let (stride, stored) = (self.plan.logits_stride, self.device.form.stored);
-        let bytes = stored.bytes() * u64::from(rows * stride);
+        let bytes = stored.bytes() * u64::from(answers * stride);
         let logits = self.read(BufferRange { bytes, ..self.plan.logits }, stored).await?;
         let classes = self.job.model.classes()? as usize;
         let rows = logits.chunks_exact(stride as usize);

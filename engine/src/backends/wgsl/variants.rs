@@ -1,5 +1,6 @@
 //! Kernels that compute the same product, and the choice between them.
 
+use shaders::params::{Attention, MAX_SUBGROUP_HEAD_SIZE};
 use shaders::{SMALL_WORKGROUP, Stored};
 
 use super::layout::CHANNEL_ALIGNMENT;
@@ -238,6 +239,56 @@ impl Variant {
 
     pub(super) fn invocations(&self, product: &Product) -> u64 {
         self.tiles(&product.extents()) * u64::from(self.invocations_per_tile)
+    }
+}
+
+/// Variant of the kernels of attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AttentionVariant {
+    /// One invocation per query or key. Runs everywhere.
+    Plain,
+    /// Tiles in workgroup memory, for real GPUs.
+    Shared,
+    /// Tiles in the registers of a subgroup's lanes, for emulated GPUs.
+    Subgroup,
+}
+
+/// Tokens of a tile in a workgroup of attention.
+const ATTENTION_TILE: u32 = 32;
+
+impl AttentionVariant {
+    /// Returns the variants that a device with these abilities runs.
+    pub(super) fn all_with(abilities: Abilities, params: &Attention) -> impl Iterator<Item = Self> {
+        let has_subgroups = abilities.subgroup_lanes >= SUBGROUP_LANES;
+        let subgroup = has_subgroups && params.head_size <= MAX_SUBGROUP_HEAD_SIZE;
+        [Self::Plain, Self::Shared].into_iter().chain(subgroup.then_some(Self::Subgroup))
+    }
+
+    /// Returns the fastest variant, by measurements on llvmpipe, SwiftShader and an H200.
+    pub(super) fn usual(abilities: Abilities, params: &Attention) -> Self {
+        let unsuited = if abilities.software { Self::Shared } else { Self::Subgroup };
+        let suited = Self::all_with(abilities, params).filter(|variant| *variant != unsuited);
+        suited.last().unwrap_or(Self::Plain)
+    }
+
+    /// Returns the kernel of a pass, such as `forward`.
+    pub(super) fn kernel(self, pass: &str) -> String {
+        let end = match self {
+            Self::Plain => "",
+            Self::Shared => "_shared",
+            Self::Subgroup => "_subgroup",
+        };
+        format!("attention_{pass}{end}")
+    }
+
+    pub(super) fn invocations(self, params: &Attention) -> u64 {
+        let heads = u64::from(params.rows) * u64::from(params.heads);
+        let tiles = heads * u64::from(params.tokens.div_ceil(ATTENTION_TILE));
+        match self {
+            Self::Plain => heads * u64::from(params.tokens),
+            Self::Shared => 64 * tiles,
+            Self::Subgroup => u64::from(SUBGROUP_LANES) * tiles,
+        }
     }
 }
 

@@ -49,12 +49,16 @@ pub(super) fn any_device(without: &[Feature]) -> Option<GpuDevice> {
     device
 }
 
-/// Returns random samples in the format of the workload's data set: bytes, or word ids for bAbI.
+/// Returns random samples in the format of the workload's data set: bytes, or word ids for bAbI and texts.
 fn random_split(workload: &Workload, samples: u32, stream: u32) -> Split {
     let definition = data_set(workload.data_set).unwrap();
-    let bound = if workload.data_set.starts_with("babi") { definition.train.classes } else { 256 };
+    let reads_words = definition.is_text() || workload.data_set.starts_with("babi");
+    let bound = if reads_words { definition.train.classes } else { 256 };
     let generator = Generator { stream, step: 0, seed: 3 };
     let byte = |i| u8::try_from(generator.below(i, bound)).unwrap();
+    if definition.is_text() {
+        return Split::text((0..samples * workload.model.input.features() + 1).map(byte));
+    }
     Split {
         images: (0..samples * definition.train.features()).map(byte).collect(),
         labels: (0..samples).map(|i| u16::try_from(i % definition.train.classes).unwrap()).collect(),
@@ -88,7 +92,8 @@ pub(in crate::backends) async fn train_and_evaluate(backend: &dyn Backend, job: 
     sets.extend(job.early_stopping.map(|_| (EvaluationSet::HeldOut, 2)));
     for (set, samples) in sets {
         let report = trainer.evaluate(set, samples).await.unwrap();
-        assert_eq!(report.samples, u64::from(samples));
+        let answers = u64::from(samples) * u64::from(job.model.positions().unwrap());
+        assert_eq!(report.answers, answers);
         losses.push(report.loss);
     }
     losses

@@ -7,13 +7,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use results::{Length, RunRecord, RunSpec, StateBytes, Warning, WorkloadRecord};
+use results::{Goal, Length, RunRecord, RunSpec, StateBytes, Warning, WorkloadRecord};
 
-use crate::backends::reference::{Classifier, ReferenceBackend};
+use crate::backends::reference::{Classifier, ReferenceBackend, Writer};
 use crate::clock::Clock;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
 use crate::error::Result;
-use crate::measure::{Observer, PeakMeter};
+use crate::measure::{Observer, PeakMeter, WantedTexts};
 use crate::testing::{file_batches, narrow, remainder_byte, samples};
 use crate::train::learning::Learning;
 use crate::train::progress::Progress;
@@ -66,7 +66,7 @@ impl Trainer for FakeTrainer {
         self.evaluations += 1;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a small number")]
         let correct = (accuracy * f64::from(samples)) as u64;
-        Ok(TestReport { loss: 1.0, correct, samples: u64::from(samples), seconds: None })
+        Ok(TestReport { loss: 1.0, correct, answers: u64::from(samples), seconds: None })
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>> {
@@ -120,6 +120,7 @@ pub(crate) struct Recorder {
     pub(super) answers: Vec<Vec<u16>>,
     /// Workloads whose trained networks were received.
     pub(super) trained: Vec<String>,
+    pub(super) texts: Vec<String>,
     pub(super) now: Rc<Cell<f64>>,
     pub(super) waited: Rc<Cell<bool>>,
 }
@@ -130,6 +131,7 @@ impl Observer<Event> for Recorder {
             Event::Progress { run_fraction, .. } => self.fractions.push(*run_fraction),
             Event::Examples { labels, .. } => self.labels.clone_from(labels),
             Event::Answered { answers, .. } => self.answers.push(answers.clone()),
+            Event::Wrote { text, .. } => self.texts.push(text.clone()),
             _ => {}
         }
     }
@@ -144,6 +146,14 @@ impl Observer<Event> for Recorder {
     }
 
     fn trained(&mut self, workload: &str, _network: Classifier<f32>) {
+        self.trained.push(workload.to_owned());
+    }
+
+    fn wants_texts(&self) -> WantedTexts {
+        self.test.texts
+    }
+
+    fn trained_writer(&mut self, workload: &str, _writer: Writer) {
         self.trained.push(workload.to_owned());
     }
 
@@ -181,8 +191,10 @@ pub(super) struct TrainingTest {
     /// Number of windows before a cancellation.
     pub(super) cancel_after: Option<usize>,
     pub(super) pause: Option<Pause>,
-    /// Time to read the weights, if an observer shows answers.
+    /// Time to read the weights, if an observer shows answers or texts.
     pub(super) looked_on: Option<f64>,
+    /// Texts of a language model that the observer shows.
+    pub(super) texts: WantedTexts,
     /// True if training again gives a different state.
     pub(super) is_unsteady: bool,
 }
@@ -202,14 +214,15 @@ impl TrainingTest {
         mut self,
         witness: Option<&mut dyn Witness>,
     ) -> (Result<WorkloadRecord>, Recorder, Vec<Warning>) {
-        let workload = crate::workload("keras-mnist-mlp").unwrap();
-        let job = workload.job(samples("mnist", [1000, 100], |_| 0), file_batches(1000, 10), 1);
+        let writes = self.texts != WantedTexts::None;
+        let workload = crate::workload(if writes { "gpt-nano" } else { "keras-mnist-mlp" }).unwrap().reduced();
+        let job = workload.job(samples(workload.data_set, [1000, 100], |_| 0), file_batches(1000, 10), 1);
         let usual = TrainingLimits { steps: 200, seconds: f64::INFINITY, seconds_are_budget: false };
         let settings = JobSettings {
             optimizer: job.optimizer.clone(),
             batches: job.batches,
             planned_steps: job.planned_steps,
-            target_accuracy: 0.9,
+            target: Goal::Accuracy(0.9),
             limits: self.limits.take().unwrap_or(usual),
             measure_further: self.measure,
         };

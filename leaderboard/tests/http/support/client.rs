@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use results::RunRecord;
-use results::api::{ErrorBody, RunList, StartedRun, StoredRun, Verdict};
+use results::api::{ErrorBody, RunList, StartRun, StartedRun, StoredRun, Verdict};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ureq::Agent;
@@ -119,7 +119,11 @@ impl TestClient {
     }
 
     pub(crate) fn begin(&self) -> StartedRun {
-        self.json("POST", "/api/v1/runs", &record::start()).with_status(201).parse()
+        self.begin_suite(&record::start())
+    }
+
+    pub(crate) fn begin_suite(&self, start: &StartRun) -> StartedRun {
+        self.json("POST", "/api/v1/runs", start).with_status(201).parse()
     }
 
     pub(crate) fn upload(&self, run_id: &str, record: &RunRecord) -> HttpAnswer {

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use engine::backends::{Opening, REFERENCE, open_with};
 use engine::{
     Backend, BackendFacts, Clock, DataError, DataSet, DataSetDefinition, DataSource, Edges, EngineError, EvaluationSet,
-    Event, Examiner, NoMeter, Observer, PendingAnswer, RunRequest, Segments, Standard, StepReport, TestReport, Trainer,
-    TrainerFacts, TrainingJob, Witness,
+    Event, Examiner, NoMeter, Observer, PendingAnswer, RunRequest, Segments, Standard, StepReport, SuiteDefinition,
+    TestReport, Trainer, TrainerFacts, TrainingJob, Witness,
 };
 use results::api::{CommitSegment, OpenLap, OpenedLap, ProofWanted, ProvePart, StartedRun};
 use results::{Precision, RunRecord, StateBytes};
@@ -19,9 +19,8 @@ use super::real_data::real_data;
 use super::requests::{RunCall, TimedCall};
 use super::{HttpAnswer, TestServer, record};
 
-const STEP_SECONDS: f64 = 1.4;
-/// Simulated latency. A window lasts twenty times as long: two steps.
-const LATENCY_SECONDS: f64 = 0.13;
+/// Simulated latency, as a share of a step. A window lasts twenty times as long: two steps.
+const LATENCY: f64 = 0.093;
 
 #[derive(Default)]
 struct PretendedClock(Cell<f64>);
@@ -61,7 +60,8 @@ impl Backend for Pretended {
         let clock = Rc::new(PretendedClock::default());
         let reference = open_with(REFERENCE, &Opening::default(), clock).await?;
         let trainer = reference.build(&job).await?;
-        let plain = PlainTraining { trainer, job, step: 0, begins: Vec::new(), segments: Segments::default() };
+        let (suite, begins, segments) = (tricks.suite, Vec::new(), Segments::default());
+        let plain = PlainTraining { trainer, suite, job, step: 0, begins, segments };
         Ok(Box::new(PretendedTrainer { clock: Rc::clone(&self.clock), plain, seeds: Vec::new(), tricks }))
     }
 }
@@ -69,6 +69,7 @@ impl Backend for Pretended {
 /// A synchronous trainer of plain loops.
 pub(crate) struct PlainTraining {
     trainer: Box<dyn Trainer>,
+    suite: &'static SuiteDefinition,
     pub(crate) job: TrainingJob,
     pub(crate) step: u64,
     /// First steps of the segments so far.
@@ -98,19 +99,21 @@ impl PlainTraining {
     }
 
     pub(crate) fn test(&mut self) -> TestReport {
-        let standard = Standard::of(&engine::SUITES[0], self.job.model.name).unwrap();
+        let standard = Standard::of(self.suite, self.job.model.name).unwrap();
         let examiner = Examiner::new(&standard, Arc::clone(&self.job.data), self.job.seed);
         let (state, step) = (self.state(), self.step);
         let samples: Vec<u32> = (0..standard.test_samples).collect();
         let parts: Vec<TestReport> = std::thread::scope(|scope| {
-            let test = |samples| examiner.test(&state, step, samples).unwrap().unwrap();
-            let threads: Vec<_> = samples.chunks(2500).map(|samples| scope.spawn(move || test(samples))).collect();
+            let test = |samples| examiner.test(&state, step, samples).unwrap().unwrap().report;
+            let parts = samples.chunks(samples.len().div_ceil(4));
+            let threads: Vec<_> = parts.map(|samples| scope.spawn(move || test(samples))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        let share = |part: &TestReport| part.samples as f64 / f64::from(standard.test_samples);
+        let sum = |of: fn(&TestReport) -> u64| parts.iter().map(of).sum::<u64>();
+        let (correct, answers) = (sum(|part| part.correct), sum(|part| part.answers));
+        let share = |part: &TestReport| part.answers as f64 / answers as f64;
         let loss = parts.iter().map(|part| share(part) * part.loss).sum();
-        let correct = parts.iter().map(|part| part.correct).sum();
-        TestReport { loss, correct, samples: standard.test_samples.into(), seconds: None }
+        TestReport { loss, correct, answers, seconds: None }
     }
 }
 
@@ -125,7 +128,7 @@ struct PretendedTrainer {
 #[async_trait(?Send)]
 impl Trainer for PretendedTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
-        self.clock.0.update(|now| now + f64::from(steps) * STEP_SECONDS);
+        self.clock.0.update(|now| now + f64::from(steps) * self.tricks.step_seconds);
         let Some(step) = self.tricks.step else { return Ok(self.plain.train(steps)) };
         let mut report = StepReport::default();
         for _ in 0..steps {
@@ -140,7 +143,7 @@ impl Trainer for PretendedTrainer {
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
         self.clock.0.update(|now| now + 0.5);
-        if samples < self.plain.job.data.test.samples() {
+        if samples < self.plain.job.test_samples() {
             return self.plain.trainer.evaluate(set, samples).await;
         }
         Ok((self.tricks.test)(&mut self.plain))
@@ -178,7 +181,7 @@ impl Trainer for PretendedTrainer {
     }
 
     fn latency_seconds(&self) -> f64 {
-        LATENCY_SECONDS
+        LATENCY * self.tricks.step_seconds
     }
 
     fn facts(&self) -> TrainerFacts {
@@ -206,6 +209,9 @@ impl Observer<Event> for SuiteFiles {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Tricks {
+    pub(crate) suite: &'static SuiteDefinition,
+    /// Simulated duration of a step.
+    pub(crate) step_seconds: f64,
     /// Network that supposedly does not fit on the device.
     pub(crate) lacks: Option<&'static str>,
     pub(crate) job: fn(&mut TrainingJob),
@@ -226,6 +232,8 @@ pub(crate) struct Tricks {
 impl Default for Tricks {
     fn default() -> Self {
         Self {
+            suite: &engine::SUITES[0],
+            step_seconds: 1.4,
             lacks: None,
             job: |_| {},
             seed: |given| given[given.len() - 1],
@@ -242,12 +250,12 @@ impl Default for Tricks {
 /// Trains the suite for an announced run of `server`, with all requests during and after training. Returns the
 /// requests and the record, which is not uploaded.
 pub(crate) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (Vec<TimedCall>, RunRecord) {
-    let model = record::unregistered(run.seed);
+    let model = record::of_suite(tricks.suite, run.seed);
     let clock = Rc::new(PretendedClock::default());
     let adapter = model.device.adapter.clone();
     let facts = BackendFacts { repeats_itself: true, ..BackendFacts::new("wgsl", adapter, Precision::F32) };
     let backend = Pretended { clock: Rc::clone(&clock), facts, tricks, begun: RefCell::default() };
-    let suite = &engine::SUITES[0];
+    let suite = tricks.suite;
     let workloads = suite.workloads.iter().map(|name| engine::workload(name).unwrap()).collect();
     let (spec, provenance) = (model.requested, model.provenance);
     let request = RunRequest { spec, suite, workloads, registration: None, provenance, claimed_name: None };

@@ -3,8 +3,9 @@
 use engine::{SUITES, Standard, SuiteDefinition};
 use results::api::{StartRun, StartedRun};
 use results::{
-    ClientKind, Compared, CurvePoint, DeviceKind, Disagreement, Epoch, Evaluation, FailureCause, Outcome, PeakSample,
-    RunRecord, SCHEMA_VERSION, Settings, Stretch, Suite, Target, WeightSample, Window, WorkloadRecord, summary,
+    ClientKind, Compared, CurvePoint, DeviceKind, Disagreement, Epoch, Evaluation, FailureCause, Goal, Outcome,
+    PeakSample, RunRecord, SCHEMA_VERSION, Settings, Stretch, Suite, Target, WeightSample, Window, WorkloadRecord,
+    summary,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -28,7 +29,11 @@ fn suite_of(suite: &SuiteDefinition) -> Suite {
 }
 
 pub(crate) fn start() -> StartRun {
-    StartRun { suite: suite(), engine_version: ENGINE_VERSION.to_owned() }
+    start_of(&SUITE)
+}
+
+pub(crate) fn start_of(suite: &SuiteDefinition) -> StartRun {
+    StartRun { suite: suite_of(suite), engine_version: ENGINE_VERSION.to_owned() }
 }
 
 pub(crate) fn for_run(started: &StartedRun) -> RunRecord {
@@ -90,10 +95,13 @@ fn workload(suite: &SuiteDefinition, name: &str) -> WorkloadRecord {
     let steps = befores.zip(&marks).map(|(before, mark)| u32::try_from(mark - before).unwrap());
     let steps: Vec<u32> = steps.chain([1100; MEASURED]).collect();
     let window = |&steps: &u32| Window { steps, samples: 0, seconds: seconds(steps.into()) };
-    let accuracies = [0.9, 0.94, 0.96, 0.985];
-    let look = |(&step, accuracy)| {
-        let (training_seconds, loss) = (seconds(step), 1.0 - accuracy);
-        Evaluation { step, training_seconds, seconds: 0.1, loss, accuracy }
+    let accuracies = [0.9, 0.94, 0.96].into_iter().chain(std::iter::repeat(0.985));
+    let look = |((place, &step), accuracy): ((u32, &u64), f64)| {
+        let loss = match standard.workload.target {
+            Goal::Accuracy(_) => 1.0 - accuracy,
+            Goal::Loss(target) => target * (1.5 - 0.1 * f64::from(place)),
+        };
+        Evaluation { step, training_seconds: seconds(step), seconds: 0.1, loss, accuracy }
     };
     let point = |&step: &u64| CurvePoint { step, training_seconds: seconds(step), loss: 0.1, accuracy: 0.97 };
     let epoch = |epoch: u32| {
@@ -102,7 +110,6 @@ fn workload(suite: &SuiteDefinition, name: &str) -> WorkloadRecord {
     };
     let last = u32::try_from(steps.len()).unwrap() - 1;
     let peak = |window| PeakSample { window, flops_per_second: 2e12, copied_bytes_per_second: Some(4e11) };
-    let accuracy = standard.workload.target_accuracy;
     let samples = [0.5, 1.0].map(|seconds| {
         json!({
             "seconds": seconds, "gpu_busy_percent": 98.0, "gpu_power_watts": 100.0,
@@ -134,11 +141,11 @@ fn workload(suite: &SuiteDefinition, name: &str) -> WorkloadRecord {
         })),
         first_losses: vec![2.5, 2.25, 2.0],
         curve: marks.iter().map(point).collect(),
-        evaluations: marks.iter().zip(accuracies).map(look).collect(),
+        evaluations: (0..).zip(&marks).zip(accuracies).map(look).collect(),
         epochs: (1..=suite.epochs).map(epoch).collect(),
         windows: steps.iter().map(window).collect(),
         peaks: vec![peak(last - 1), peak(last)],
-        target: Some(Target { accuracy, reached_seconds: None, reached_step: None }),
+        target: Some(Target { goal: standard.workload.target, reached_seconds: None, reached_step: None }),
         weight_samples: vec![WeightSample { tensor: 0, index: 7, value: 0.125 }],
         resources: parse(json!({
             "cpu_user_percent": 35.0, "machine_io_wait_percent": 0.5, "resident_memory_average_bytes": 100_000_000,
@@ -151,10 +158,10 @@ fn workload(suite: &SuiteDefinition, name: &str) -> WorkloadRecord {
     record
 }
 
-/// Sets the target's moment to the first evaluation with its accuracy.
+/// Sets the target's moment to the first evaluation that reaches it.
 pub(crate) fn reach(record: &mut WorkloadRecord) {
     let target = record.target.as_mut().unwrap();
-    let first = record.evaluations.iter().find(|evaluation| evaluation.accuracy >= target.accuracy);
+    let first = record.evaluations.iter().find(|evaluation| target.goal.is_reached(evaluation));
     target.reached_step = first.map(|evaluation| evaluation.step);
     target.reached_seconds = first.map(|evaluation| evaluation.training_seconds);
 }

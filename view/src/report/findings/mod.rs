@@ -138,7 +138,8 @@ pub(crate) fn metrics(name: &str, group: &Group<'_>) -> String {
         let deviation = group.accuracy_deviation().map(|of| format!(" ± {}", text::points(of)));
         format!("{}{} accuracy", text::percent(share), deviation.unwrap_or_default())
     });
+    let loss = group.text_loss().map(|(_, loss)| format!("test loss {loss}"));
     let seeds = text::counted(group.seeds().len(), "seed");
-    let parts: Vec<String> = [rate, accuracy, Some(seeds)].into_iter().flatten().collect();
+    let parts: Vec<String> = [rate, loss.or(accuracy), Some(seeds)].into_iter().flatten().collect();
     format!("{name}: {}", parts.join(", "))
 }

@@ -1,4 +1,4 @@
-//! Curves of loss and accuracy, and time against accuracy.
+//! Curves of loss and accuracy, and time against the result on the test set.
 
 use results::summary::{MeasuredWorkload, thin_curve};
 
@@ -45,6 +45,22 @@ const ACCURACY: DrawnCurve = DrawnCurve {
     },
 };
 
+const TEST_LOSS: DrawnCurve = DrawnCurve {
+    title: "Test loss",
+    note: ACCURACY.note,
+    quantity: || AxisQuantity::new("test loss", Extent::FittedDecades),
+    look: Look::Marked,
+    points: |run| {
+        let tests = run.workload.evaluations.iter();
+        tests.map(|test| (test.step, test.training_seconds, test.loss)).collect()
+    },
+};
+
+/// Returns the result on the test set that is drawn: for a text, its loss.
+fn result(groups: &[&Group<'_>]) -> DrawnCurve {
+    if groups.iter().any(|group| group.reads_text()) { TEST_LOSS } else { ACCURACY }
+}
+
 /// Group with its number and label.
 type NamedGroup<'g, 'a> = (usize, String, &'g Group<'a>);
 
@@ -71,7 +87,7 @@ pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     for (number, chunk) in chunks.iter().enumerate() {
         let part = if chunks.len() > 1 { format!(", {} of {}", number + 1, chunks.len()) } else { String::new() };
         for is_over_epochs in [false, true] {
-            let drawn = [LOSS, ACCURACY].map(|curve| draw(workload, chunk, &curve, is_over_epochs, &part));
+            let drawn = [LOSS, result(groups)].map(|curve| draw(workload, chunk, &curve, is_over_epochs, &part));
             figures.extend(drawn.into_iter().flatten());
         }
     }
@@ -104,11 +120,12 @@ fn draw(
     Figure::of_plot(title, note, Plot::new(x, (curve.quantity)(), series))
 }
 
-/// Plots the seconds of training against the resulting accuracy.
+/// Plots the seconds of training against the result.
 pub(super) fn scatter(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
+    let result = result(groups);
     let last = |run: &MeasuredWorkload<'_>| -> Vec<Point> {
-        let last = run.workload.evaluations.last();
-        last.map(|test| Point::new(test.training_seconds, test.accuracy)).into_iter().collect()
+        let last = (result.points)(run).pop();
+        last.map(|(_, seconds, value)| Point::new(seconds, value)).into_iter().collect()
     };
     let named = named(groups, |group| group.accuracy().is_some());
     let own: Vec<(&Group<'_>, Series)> =
@@ -121,9 +138,10 @@ pub(super) fn scatter(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     let beside: Vec<Series> = beside.map(|of| of.1.clone()).chain(published_series(&as_long)).collect();
     let plot = |which: &str, note: &str, series: Vec<Series>| {
         let x = AxisQuantity::new("seconds of training", Extent::FittedDecades);
-        let y = AxisQuantity::share("test accuracy", Extent::Errors);
+        let y = (result.quantity)();
+        let title = format!("Time against {}{which}", result.title.to_lowercase());
         let note = format!("{workload}. One mark per run, at its last evaluation.{note}");
-        Figure::of_plot(format!("Time against accuracy{which}"), note, Plot::new(x, y, series))
+        Figure::of_plot(title, note, Plot::new(x, y, series))
     };
     let note = " Hollow marks are published results from other hardware and years, after the same number of epochs \
                 (within 5 %); their times may include tests.";
@@ -160,6 +178,17 @@ mod tests {
         assert_eq!(plot.series[0].strands[0].points[1].x, 2.0);
         let one_test = with_groups([MadeRun::new("caffe-mnist")], |groups| figures("caffe-mnist", groups));
         assert!(one_test.is_empty());
+    }
+
+    #[test]
+    fn text_is_drawn_with_its_test_loss() {
+        let made = || MadeRun::new("gpt-nano").steps(1200).accuracies(&[0.3, 0.4]);
+        let titles = |draw: fn(&str, &[&Group<'_>]) -> Vec<Figure>| {
+            let drawn = with_groups([made()], |groups| draw("gpt-nano", groups));
+            drawn.into_iter().map(|figure| figure.title).collect::<Vec<_>>()
+        };
+        assert_eq!(titles(figures)[..2], ["Training loss over seconds", "Test loss over seconds"]);
+        assert_eq!(titles(scatter), ["Time against test loss"]);
     }
 
     /// Returns the last plot of a run with this number of steps, in batches of 100.

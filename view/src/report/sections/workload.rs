@@ -18,7 +18,7 @@ pub(super) fn section(name: &str, groups: &[&Group<'_>]) -> Section {
     let mut blocks = vec![ReportBlock::Text(common(groups)), ReportBlock::Table(table(name, groups))];
     let plots = [
         ("Learning", curves::figures(name, groups)),
-        ("Time against accuracy", curves::scatter(name, groups)),
+        ("Time against the result", curves::scatter(name, groups)),
         ("Varied settings", sweeps::figures(name, groups)),
         ("Input", waiting(name, groups).into_iter().collect()),
         ("Cost", costs(name, groups)),
@@ -56,11 +56,11 @@ fn shown_measured(value: Option<(f64, bool)>, text: fn(f64) -> String) -> Shown 
 fn table(workload: &str, groups: &[&Group<'_>]) -> Table {
     let rows: Vec<(String, &Group<'_>)> = labels(groups).into_iter().zip(groups.iter().copied()).collect();
     let caption = format!(
-        "{workload}: medians over the runs; accuracies are means ± the standard deviation over seeds. ≈ marks the \
-         throughput of all training, warm-up included, if no window counts, and the time of an epoch extrapolated from \
-         counted windows, if no epoch was finished."
+        "{workload}: medians over the runs; accuracies and losses are means ± the standard deviation over seeds. ≈ marks \
+         the throughput of all training, warm-up included, if no window counts, and the time of an epoch extrapolated \
+         from counted windows, if no epoch was finished."
     );
-    let columns = [
+    let mut columns = vec![
         words("Group", "group", |(label, _): &(String, &Group<'_>)| label.clone().into()),
         number("Seeds", "seeds", |(_, group)| group.seeds().len().into()),
         number("Epochs", "epochs", |(_, group)| shown(group.epochs(), text::epoch_count)),
@@ -69,7 +69,15 @@ fn table(workload: &str, groups: &[&Group<'_>]) -> Table {
         number("Training", "training_seconds_to_last_evaluation", |(_, group)| {
             shown(group.training_seconds(), text::seconds)
         }),
-        number("Test accuracy", "accuracy", |(_, group)| {
+    ];
+    if groups.iter().any(|group| group.reads_text()) {
+        columns.push(number("Test loss", "test_loss", |(_, group)| {
+            let (loss, text) = group.text_loss().unzip();
+            shown(loss, |_| text.unwrap_or_default())
+        }));
+    }
+    columns.extend([
+        number("Test accuracy", "accuracy", |(_, group): &(String, &Group<'_>)| {
             let deviation = group.accuracy_deviation().map(|of| format!(" ± {:.2}", of * 100.0)).unwrap_or_default();
             shown(group.accuracy(), |share| format!("{:.2}{deviation} %", share * 100.0))
         }),
@@ -79,7 +87,7 @@ fn table(workload: &str, groups: &[&Group<'_>]) -> Table {
         number("Cold start", "cold_start_seconds", |(_, group)| {
             shown(group.median_of(|run| run.workload.cold_start.seconds()), text::seconds)
         }),
-    ];
+    ]);
     Table::of(caption, &rows, &columns)
 }
 

@@ -5,7 +5,7 @@ use shaders::reference::sentence_weight;
 
 use super::Tape;
 use crate::backends::burn::functions::Functions;
-use crate::backends::burn::value::{AxisOrder, LayerValue, sides};
+use crate::backends::burn::value::{AxisOrder, LayerValue, list, sides};
 use crate::model::{Activation, Cell, PoolKind, Shape, SlidingWindow, Words};
 
 /// Stage with the shapes of its first input and its output, and the layout of the latter.
@@ -21,7 +21,7 @@ pub(super) struct Planned {
 /// Values without the stage's activation.
 impl Planned {
     /// Composes `softmax(q·kᵀ/√d)·v` from operations, because Burn's attention is for inference only.
-    pub(super) fn attention(&self, input: LayerValue, heads: usize) -> LayerValue {
+    pub(super) fn attention(&self, input: LayerValue, heads: usize, causal: bool, pass: &Tape<'_>) -> LayerValue {
         let [height, width, channels] = sides(self.output);
         let (tokens, size) = (height * width, channels / heads);
         let x = input.channels_last(self.input);
@@ -33,7 +33,13 @@ impl Planned {
         };
         let [queries, keys, values] = [0, 1, 2].map(third);
         let scale = 1.0 / (size as f32).sqrt();
-        let scores = queries.matmul(keys.swap_dims(2, 3)) * scale;
+        let mut scores = queries.matmul(keys.swap_dims(2, 3)) * scale;
+        if causal {
+            // Later tokens get a score that softmax turns into zero.
+            let later = |at: usize| if at % tokens > at / tokens { f32::NEG_INFINITY } else { 0.0 };
+            let mask = list((0..tokens * tokens).map(later).collect(), pass.device);
+            scores = scores + mask.reshape([1, 1, tokens, tokens]);
+        }
         let attended = activation::softmax(scores, 3).matmul(values);
         LayerValue::ChannelsLast(attended.swap_dims(1, 2).reshape([rows, tokens, channels]))
     }
@@ -151,10 +157,11 @@ impl Planned {
         made.output
     }
 
-    pub(super) fn layer_norm(&self, input: LayerValue, epsilon: f32, pass: &mut Tape<'_>) -> LayerValue {
-        let [gamma, beta] = [0, 1].map(|place| pass.vector(self.tensor + place));
+    pub(super) fn layer_norm(&self, input: LayerValue, epsilon: f32, bias: bool, pass: &mut Tape<'_>) -> LayerValue {
+        let gamma = pass.vector(self.tensor);
+        let beta = bias.then(|| pass.vector(self.tensor + 1));
         let x = input.channels_last(self.input);
-        LayerValue::ChannelsLast(module::layer_norm(x, gamma, Some(beta), f64::from(epsilon)))
+        LayerValue::ChannelsLast(module::layer_norm(x, gamma, beta, f64::from(epsilon)))
     }
 
     pub(super) fn position(&self, input: LayerValue, pass: &mut Tape<'_>) -> LayerValue {
@@ -177,7 +184,10 @@ impl Planned {
 
     pub(super) fn word_scores(&self, input: LayerValue, pass: &mut Tape<'_>) -> LayerValue {
         let vectors = pass.shaped(self.tensor, [self.output, self.input].map(|shape| shape.channels as usize));
-        LayerValue::Flat(input.flat().matmul(vectors.transpose()))
+        match self.order {
+            AxisOrder::Flat => LayerValue::Flat(input.flat().matmul(vectors.transpose())),
+            _ => LayerValue::ChannelsLast(module::linear(input.channels_last(self.input), vectors.transpose(), None)),
+        }
     }
 
     /// Adds up the words of each sentence, weighted by position.

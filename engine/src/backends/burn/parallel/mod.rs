@@ -272,8 +272,8 @@ impl Trainer for ParallelTrainer {
         self.replicas.gradients().await
     }
 
-    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>> {
-        self.replicas.logits(rows).await
+    async fn logits(&mut self, answers: u32) -> Result<Vec<Vec<f64>>> {
+        self.replicas.logits(answers, self.job.model.positions()?).await
     }
 
     fn facts(&self) -> TrainerFacts {

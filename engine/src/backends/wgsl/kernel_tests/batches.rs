@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use shaders::params::{
-    Gather, GatherAugmented, LOCAL_CONTRAST_PIXELS, LocalContrast, MirrorOrder, Shuffle, Standardize, Step, edge, flip,
-    normalization, shift,
+    DrawWindows, Gather, GatherAugmented, GatherWindows, LOCAL_CONTRAST_PIXELS, LocalContrast, MirrorOrder, Shuffle,
+    Standardize, Step, edge, flip, normalization, shift,
 };
 use shaders::reference as twin;
 
@@ -133,6 +133,35 @@ fn shuffle_equals_its_twin() {
         let found = launch(device, "shuffle", &params, &step, &[bytes(&expected)], u64::from(samples));
         twin::shuffle(&params, &step, &mut expected);
         assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&found[0]), expected);
+    });
+}
+
+#[test]
+fn windows_equal_their_twins_at_any_place_and_in_short_batches() {
+    let shapes = ((1u32..12, 1u32..30, 0u32..3), 1u32..40, 0u32..50, 0u32..5, any::<bool>());
+    on_shapes(shapes, |device, ((rows, window, spare_fours), samples, offset, missing, drawn)| {
+        let text: Vec<u8> = (0..=255u8).cycle().step_by(37).take((samples * window + 1) as usize).collect();
+        let mut order: Vec<u32> = (0..samples).map(|sample| sample * window).collect();
+        if drawn {
+            let params = DrawWindows { samples, starts: (samples - 1) * window + 1, stream: 9000, reserved: 0 };
+            let step = Step { epoch: offset, ..step(1) };
+            let found = launch(device, "draw_windows", &params, &step, &[bytes(&order)], u64::from(samples));
+            twin::draw_windows(&params, &step, &mut order);
+            assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&found[0]), order);
+        }
+        let stride = window.next_multiple_of(4) + 4 * spare_fours;
+        let params = GatherWindows { rows, window, stride, samples };
+        let step = Step { offset, count: rows.saturating_sub(missing).max(1), ..step(rows) };
+        let (batch, labels) = (numbers(rows * stride, 1), vec![77u32; (rows * window) as usize]);
+        let mut words = text.clone();
+        words.resize(text.len().next_multiple_of(4), 0);
+        let buffers = [&words[..], bytes(&order), bytes(&batch), bytes(&labels)];
+        let found = launch(device, "gather_windows", &params, &step, &buffers, u64::from(rows * stride / 4));
+        let (mut expected, mut expected_labels) = (double(&batch), labels);
+        twin::gather_windows(&params, &step, &text, &order, &mut expected, &mut expected_labels);
+        // Characters are exact in every type.
+        assert_eq!(double(&floats(&found[2])), expected, "{params:?}");
+        assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&found[3]), expected_labels, "{params:?}");
     });
 }
 

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use shaders::params::{BatchNorm, Epilogue, LayerNorm, LocalResponse, Step, activation};
+use shaders::params::{BatchNorm, Epilogue, LayerNorm, LocalResponse, NO_BIAS, Step, activation};
 use shaders::reference as twin;
 
 use super::{
@@ -156,8 +156,9 @@ fn saved_of_tokens(params: &LayerNorm, x: &[f32]) -> Vec<f32> {
 #[test]
 fn layer_norms_equal_their_twins() {
     // Two or more channels, followed by up to three channels of padding.
-    let shapes = (1u32..5, 1u32..20, 2u32..40, 1u32..30, 0..ACTIVATIONS.len(), 0u32..2);
-    on_shapes(shapes, |device, (rows, tokens, channels, tokens_per_part, kind, accumulate)| {
+    let extents = (1u32..5, 1u32..20, 2u32..140, 1u32..30);
+    on_shapes((extents, any::<bool>(), 0..ACTIVATIONS.len(), 0u32..2), |device, (extents, bias, kind, accumulate)| {
+        let (rows, tokens, channels, tokens_per_part) = extents;
         let stored_channels = channels.next_multiple_of(4);
         let params = LayerNorm {
             rows,
@@ -166,7 +167,7 @@ fn layer_norms_equal_their_twins() {
             stored_channels,
             tokens_per_part,
             part_stride: 2 * stored_channels + 12,
-            bias_offset: stored_channels + 8,
+            bias_offset: if bias { stored_channels + 8 } else { NO_BIAS },
             epsilon: 1e-3,
             epilogue: Epilogue { accumulate, channels, ..dropout_after(ACTIVATIONS[kind], stored_channels) },
         };
@@ -180,12 +181,14 @@ fn layer_norms_equal_their_twins() {
             twin::layer_norm_forward(&params, &step, x, gamma, beta, y, saved);
         });
         case.check(device, "layer_norm_forward", (&params, &step), tokens, 2e-5);
+        case.check(device, "layer_norm_forward_shared", (&params, &step), 16 * tokens, 2e-5);
         let x = with_epilogue(&params.epilogue, &step, token_values(&params, 1));
         let (dy, dx, saved) = (token_values(&params, 2), token_values(&params, 4), saved_of_tokens(&params, &x));
         let case = Case::new([&x, &dy, &saved, &gamma], [&dx], |[x, dy, saved, gamma], [dx]| {
             twin::layer_norm_input_gradient(&params, &step, x, dy, saved, gamma, dx);
         });
         case.check(device, "layer_norm_input_gradient", (&params, &step), tokens, 2e-5);
+        case.check(device, "layer_norm_input_gradient_shared", (&params, &step), 16 * tokens, 2e-5);
         let x = token_values(&params, 1);
         let saved = saved_of_tokens(&params, &x);
         let parts = tokens.div_ceil(params.tokens_per_part);

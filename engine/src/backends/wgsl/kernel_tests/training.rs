@@ -4,8 +4,8 @@ use half::f16;
 use proptest::prelude::*;
 use shaders::Stored;
 use shaders::params::{
-    BLOCK_ELEMENTS, BlockMultipliers, GradientLimit, Optimizer, PeakFma, PeakStream, RoundWeights, Softmax, Step,
-    StepResult, SumParts,
+    BLOCK_ELEMENTS, BlockMultipliers, GradientLimit, Optimizer, PeakFma, PeakStream, RoundWeights, Softmax,
+    SoftmaxTotal, Step, StepResult, SumParts,
 };
 use shaders::reference as twin;
 
@@ -17,8 +17,8 @@ use super::{
 
 #[test]
 fn softmax_cross_entropy_equals_its_twin() {
-    let shapes = ((1u32..600, 2u32..40, 0u32..20), any::<bool>());
-    on_shapes_in_every_mode(shapes, |device, ((rows, classes, missing), varied)| {
+    let shapes = ((1u32..600, 1u32..4, 2u32..40, 0u32..20), any::<bool>());
+    on_shapes_in_every_mode(shapes, |device, ((rows, positions, classes, missing), varied)| {
         let params = Softmax {
             rows,
             classes,
@@ -27,27 +27,36 @@ fn softmax_cross_entropy_equals_its_twin() {
             label_smoothing: if varied { 0.2 } else { 0.0 },
             logits_scale: if varied { 1.0 / 9.0 } else { 1.0 },
             gradient_scale: if varied { 4.0 } else { 1.0 },
-            ..Softmax::default()
+            positions,
         };
         let count = rows.saturating_sub(missing).max(1);
         let step = Step { count, elsewhere: 3, slot: 2, mark: 77, ..step(rows) };
-        // Steep logits and a tie in every row.
-        let mut logits = storable(numbers(rows * params.stride, 1).iter().map(|v| v * 20.0).collect());
+        let answers = rows * positions;
+        // Steep logits and a tie in every answer.
+        let mut logits = storable(numbers(answers * params.stride, 1).iter().map(|v| v * 20.0).collect());
         for row in logits.chunks_exact_mut(params.stride as usize) {
             row[(classes - 1) as usize] = row[0];
         }
-        let labels: Vec<u32> = (0..rows).map(|row| row * 7 % classes).collect();
+        let labels: Vec<u32> = (0..answers).map(|answer| answer * 7 % classes).collect();
         let gradient = vec![9.0f32; logits.len()];
         let results = [StepResult::default(); 4];
         let buffers = [bytes(&logits), bytes(&labels), bytes(&gradient), bytes(&results)];
-        let found = launch(device, "softmax_cross_entropy", &params, &step, &buffers, 1);
+        let at_once = launch(device, "softmax_cross_entropy", &params, &step, &buffers, 1);
+        let parts = answers.div_ceil(64);
+        let losses = vec![9.0f32; 2 * parts as usize];
+        let buffers = [buffers[0], buffers[1], buffers[2], bytes(&losses)];
+        let many = launch(device, "softmax_many_answers", &params, &step, &buffers, u64::from(answers));
+        let total = SoftmaxTotal { parts, ..SoftmaxTotal::default() };
+        let total = launch(device, "softmax_total", &total, &step, &[&many[3], bytes(&results)], 1);
         let mut expected = double(&gradient);
         let (loss, result) = twin::softmax_cross_entropy(&params, &step, &double(&logits), &labels, &mut expected);
-        assert_close(&format!("{params:?}"), &floats(&found[2]), &expected, 1e-6);
-        let found: Vec<StepResult> = bytemuck::pod_collect_to_vec(&found[3]);
-        assert_close(&format!("{params:?}: loss"), &[found[2].loss], &[loss], 1e-5);
-        assert_eq!((found[2].correct, found[2].mark), (result.correct, 77));
-        assert_eq!([found[0], found[1], found[3]], [StepResult::default(); 3]);
+        for (gradient, results) in [(&at_once[2], &at_once[3]), (&many[2], &total[1])] {
+            assert_close(&format!("{params:?}"), &floats(gradient), &expected, 1e-6);
+            let found: Vec<StepResult> = bytemuck::pod_collect_to_vec(results);
+            assert_close(&format!("{params:?}: loss"), &[found[2].loss], &[loss], 1e-5);
+            assert_eq!((found[2].correct, found[2].mark), (result.correct, 77));
+            assert_eq!([found[0], found[1], found[3]], [StepResult::default(); 3]);
+        }
     });
 }
 
@@ -168,8 +177,8 @@ fn sums_of_parts_equal_their_twin() {
 
 #[test]
 fn gradients_are_clipped_by_their_global_norm() {
-    on_shapes_in_every_mode((1u32..900, 0.5f32..40.0), |device, (fours, limit)| {
-        let params = GradientLimit { elements: 4 * fours, limit, ..GradientLimit::default() };
+    on_shapes_in_every_mode((1u32..900, 0.5f32..40.0, 1u32..80), |device, (fours, limit, parts)| {
+        let params = GradientLimit { elements: 4 * fours, limit, parts, ..GradientLimit::default() };
         let gradients = numbers(params.elements, 1);
         let limited = vec![9.0; gradients.len()];
         let case = Case::new([&gradients], [&limited], |[gradients], [limited]| {
@@ -177,6 +186,11 @@ fn gradients_are_clipped_by_their_global_norm() {
             limited.iter_mut().zip(gradients).for_each(|(limited, gradient)| *limited = factor * gradient);
         });
         case.check(device, "limit_gradients", (&params, &step(1)), 1, 1e-5);
+        let buffers = [bytes(&gradients), &vec![0; 4 * parts as usize]];
+        let squares = launch(device, "gradient_squares", &params, &step(1), &buffers, u64::from(64 * parts));
+        let buffers = [bytes(&gradients), &squares[1], bytes(&limited)];
+        let found = launch(device, "limit_many_gradients", &params, &step(1), &buffers, u64::from(64 * parts));
+        assert_close(&format!("{params:?}"), &floats(&found[2]), &case.expected[0], 1e-5);
     });
 }
 

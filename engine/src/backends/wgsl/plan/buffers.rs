@@ -8,7 +8,7 @@ use super::super::contents::features;
 use super::super::layout::{CHANNEL_ALIGNMENT, TensorLayout, arena_elements};
 use super::super::recording::{BufferRange, Builder, Half, JobPart};
 use crate::error::Result;
-use crate::model::Stages;
+use crate::model::{ModelError, Stages};
 use crate::preprocessing::Preprocessing;
 use crate::trainer::{EvaluationSet, TrainingJob};
 use crate::training::{BatchPlan, Batching, Normalization, SampleOrder};
@@ -99,7 +99,7 @@ const MAX_LOGIT_GRADIENT: f64 = 128.0;
 /// 3.2, with a constant factor. They found theirs by experiment; this one follows from the batch, because a sample's
 /// share of the mean, 1 / batch, makes gradients small.
 #[expect(clippy::cast_possible_truncation, reason = "a power of two within the range of float32")]
-pub(super) fn gradient_scale(job: &TrainingJob, stored: Stored) -> f32 {
+pub(super) fn gradient_scale(job: &TrainingJob, positions: u32, stored: Stored) -> f32 {
     if stored == Stored::F32 {
         return 1.0;
     }
@@ -110,7 +110,7 @@ pub(super) fn gradient_scale(job: &TrainingJob, stored: Stored) -> f32 {
         (Batching::ShortLast | Batching::DropLast | Batching::Wrap, _) => batch_size.min(samples),
     };
     // The gradient of a logit is a difference of probabilities times this.
-    let share = if job.loss.summed { 1.0 } else { 1.0 / f64::from(smallest_batch) };
+    let share = if job.loss.summed { 1.0 } else { 1.0 / f64::from(smallest_batch * positions) };
     let largest = share * f64::from(job.loss.logits_scale);
     (MAX_LOGIT_GRADIENT / largest).log2().floor().exp2() as f32
 }
@@ -147,15 +147,19 @@ impl BatchInput {
         builder: &mut Builder,
     ) -> Result<Self> {
         let preprocessing = Preprocessing::new(job, &stages.values[0], CHANNEL_ALIGNMENT)?;
+        if mode != InputMode::Resident && job.data.definition.is_text() {
+            let reason = "it reads windows of a text, which are not streamed; keep the text on the device".to_owned();
+            return Err(ModelError::Unsupported { model: job.model.name, layer: 0, reason }.into());
+        }
         let streamed = (mode != InputMode::Resident).then(|| Streamed::new(job, builder));
         let training = match &streamed {
             Some(streamed) => SplitBuffers::streamed(streamed, largest_binding),
             None => {
                 let bytes = 4 * u64::from(job.batches.samples);
-                // `shuffle` writes the order of each epoch.
+                // A kernel writes the order of each epoch.
                 let order = match job.batches.order {
                     SampleOrder::File => builder.part("order", bytes, JobPart::FileOrder),
-                    SampleOrder::Shuffled => builder.zeros("order", bytes),
+                    SampleOrder::Shuffled | SampleOrder::Drawn { .. } => builder.zeros("order", bytes),
                 };
                 SplitBuffers::resident(job, Half::Training, (order, job.batches.samples), largest_binding, builder)
             }
@@ -172,7 +176,7 @@ impl BatchInput {
                 None => SplitBuffers { order, samples, ..training },
             }
         });
-        let test_order = evaluation_order(job.data.test.samples(), EvaluationSet::Test, builder);
+        let test_order = evaluation_order(job.test_samples(), EvaluationSet::Test, builder);
         let mean_image = match job.input.normalization {
             Normalization::MeanImage => {
                 let features = features(&job.data.train).0 as u64;
@@ -204,6 +208,11 @@ impl SplitBuffers {
         let split = half.of(&job.data);
         let in_file = split.samples();
         let sample_bytes = features(split).1;
+        if job.data.definition.is_text() {
+            // The labels are characters of the same text.
+            let text = builder.part(name, u64::from(in_file), JobPart::Images(half));
+            return Self { images: [text; 2], samples_in_first: in_file, labels: text, order, samples };
+        }
         let whole = builder.part(name, sample_bytes as u64 * u64::from(in_file), JobPart::Images(half));
         let (images, samples_in_first) = divide_bindings(whole, in_file, sample_bytes, largest_binding);
         let labels = builder.part("labels", 2 * u64::from(in_file), JobPart::Labels(half));

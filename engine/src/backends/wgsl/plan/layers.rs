@@ -2,15 +2,22 @@
 
 use bytemuck::Pod;
 use shaders::params::{
-    Add, Attention, BatchNorm, ChannelSoftmax, Concatenate, Elementwise, Embedding, Epilogue, LayerNorm, LocalResponse,
-    PixelProducts, Pool, Position, SentenceSum, Transpose,
+    Add, Attention, BatchNorm, ChannelSoftmax, Concatenate, Dense, Elementwise, Embedding, Epilogue, LayerNorm,
+    LocalResponse, PixelProducts, Pool, Position, SentenceSum, Transpose, activation,
 };
 
 use super::super::layout::CHANNEL_ALIGNMENT;
+use super::super::products::{Params, Pass};
 use super::super::recording::{BufferRange, Combination};
+use super::super::variants::AttentionVariant;
 use super::planner::{LayerPhase, Planner};
 use super::products::{GradientSum, rows_per_part};
 use crate::model::{PoolKind, SlidingWindow, Stage, Words};
+
+/// Returns true if results are stored, and gradients passed on, as they are computed.
+fn is_plain(epilogue: &Epilogue) -> bool {
+    (epilogue.activation, epilogue.dropout_stream, epilogue.accumulate) == (activation::IDENTITY, 0, 0)
+}
 
 impl Planner<'_> {
     /// Launches a kernel that reads only a stage's inputs (and gradient) and computes four values per invocation.
@@ -138,19 +145,31 @@ impl Planner<'_> {
         }
     }
 
-    /// Uses the words' vectors as the pixels of a second factor, stored like weights that products read.
+    /// Uses the words' vectors as the weights of a layer whose output is `x`: the scores are like the gradient of its
+    /// input, and their gradient is like its input. Epilogues of the other direction need another kernel, for which the
+    /// vectors are the pixels of a second factor.
     pub(super) fn word_scores(&mut self, stage: &Stage, phase: LayerPhase) {
-        let params = self.sized(stage).word_scores();
+        let (params, product) = (self.sized(stage).word_scores(), self.sized(stage).word_vectors());
         let (x, vectors) = (self.input_of(stage, 0), self.product_weight(stage, 0));
+        // The gradient of the logits has as many rows as a test.
+        let (is_last, dy) = (stage.output + 1 == self.values.len(), self.output_gradient(stage));
         if phase != LayerPhase::Backward {
-            let y = self.output_of(stage);
+            let (y, epilogue) = (self.output_of(stage), params.epilogue);
+            if is_last && is_plain(&epilogue) {
+                // The slope of a plain epilogue does not depend on the result, so that any buffer can be bound.
+                let params = Params::Dense(Dense { epilogue, ..product });
+                return self.product(Pass::InputGradient, params, &[x, vectors, dy, y]);
+            }
             return self.builder.dispatch("pixel_products_forward", &params, &[x, vectors, y], self.quads(y));
         }
-        let dy = self.output_gradient(stage);
-        let product = self.sized(stage).word_vectors();
         self.product_gradient(stage.tensor, None, product, dy, x);
-        let with = |epilogue| PixelProducts { epilogue, ..params };
-        self.pass_back("pixel_products_gradient", stage, 0, &[dy, vectors, x], with);
+        let Some((dx, epilogue)) = self.input_gradient(stage, 0) else { return };
+        if is_plain(&epilogue) {
+            let params = Params::Dense(Dense { epilogue, ..product });
+            return self.product(Pass::Forward, params, &[dy, vectors, self.arenas.zeros, dx]);
+        }
+        let params = PixelProducts { epilogue, ..params };
+        self.builder.dispatch("pixel_products_gradient", &params, &[dy, vectors, x, dx], self.quads(dx));
     }
 
     pub(super) fn softmax_layer(&mut self, stage: &Stage, phase: LayerPhase, linear_start: bool) {
@@ -204,23 +223,25 @@ impl Planner<'_> {
         self.pass_back("pass_gradient", stage, 0, &bindings, |epilogue| Elementwise { epilogue, ..elementwise });
     }
 
-    pub(super) fn attention(&mut self, stage: &Stage, phase: LayerPhase, heads: u32) {
-        let params = self.sized(stage).attention(heads);
+    pub(super) fn attention(&mut self, stage: &Stage, phase: LayerPhase, heads: u32, causal: bool) {
+        let params = self.sized(stage).attention(heads, causal);
         let queries_of_sample = u64::from(params.heads) * u64::from(params.tokens);
-        let queries = u64::from(params.rows) * queries_of_sample;
+        let variant = AttentionVariant::usual(self.choices.abilities, &params);
+        let invocations = variant.invocations(&params);
         let log_sum_exp = self.keep(stage, 0, "log of sums", 4 * queries_of_sample);
         let (x, y) = (self.input_of(stage, 0), self.output_of(stage));
         if phase != LayerPhase::Backward {
-            return self.builder.dispatch("attention_forward", &params, &[x, y, log_sum_exp], queries);
+            let bindings = [x, y, log_sum_exp];
+            return self.builder.dispatch(&variant.kernel("forward"), &params, &bindings, invocations);
         }
         let means = self.keep(stage, 1, "mean products", 4 * queries_of_sample);
         let dy = self.output_gradient(stage);
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let params = Attention { epilogue, ..params };
             let bindings = [x, y, dy, log_sum_exp, dx, means];
-            self.builder.dispatch("attention_query_gradient", &params, &bindings, queries);
+            self.builder.dispatch(&variant.kernel("query_gradient"), &params, &bindings, invocations);
             let bindings = [x, dy, log_sum_exp, means, dx];
-            self.builder.dispatch("attention_key_value_gradient", &params, &bindings, queries);
+            self.builder.dispatch(&variant.kernel("key_value_gradient"), &params, &bindings, invocations);
         }
     }
 
@@ -281,17 +302,20 @@ impl Planner<'_> {
         self.pass_back("batch_norm_input_gradient", stage, 0, &[x, dy, saved, gamma, beta, sums], with);
     }
 
-    pub(super) fn layer_norm(&mut self, stage: &Stage, phase: LayerPhase, epsilon: f32) {
-        let params = self.sized(stage).layer_norm(epsilon);
+    pub(super) fn layer_norm(&mut self, stage: &Stage, phase: LayerPhase, epsilon: f32, bias: bool) {
+        let params = self.sized(stage).layer_norm(epsilon, bias);
         let saved = self.keep(stage, 0, "mean and deviation", 8 * u64::from(params.tokens));
         let (x, tokens) = (self.input_of(stage, 0), params.rows * params.tokens);
-        let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
+        let (gamma, beta) = (self.weight(stage, 0), self.bias(stage, bias));
+        // On an emulated GPU, waiting for other invocations costs more than loads that are far apart.
+        let (end, lanes) = if self.choices.abilities.software { ("", 1) } else { ("_shared", 16) };
+        let invocations = lanes * u64::from(tokens);
         if phase != LayerPhase::Backward {
             let bindings = [x, gamma, beta, self.output_of(stage), saved];
-            return self.builder.dispatch("layer_norm_forward", &params, &bindings, u64::from(tokens));
+            return self.builder.dispatch(&format!("layer_norm_forward{end}"), &params, &bindings, invocations);
         }
         let dy = self.output_gradient(stage);
-        let tensors = (stage.tensor, Some(stage.tensor + 1));
+        let tensors = (stage.tensor, bias.then_some(stage.tensor + 1));
         let size = (tokens, u64::from(params.stored_channels / 4));
         self.sum_over_rows("layer_norm_weight_gradient", tensors, size, &[x, dy, saved], |sum| LayerNorm {
             tokens_per_part: sum.rows_per_part,
@@ -302,7 +326,7 @@ impl Planner<'_> {
         if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
             let params = LayerNorm { epilogue, ..params };
             let bindings = [x, dy, saved, gamma, dx];
-            self.builder.dispatch("layer_norm_input_gradient", &params, &bindings, u64::from(tokens));
+            self.builder.dispatch(&format!("layer_norm_input_gradient{end}"), &params, &bindings, invocations);
         }
     }
 }

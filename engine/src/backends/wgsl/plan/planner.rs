@@ -103,10 +103,11 @@ impl<'a> Planner<'a> {
         });
         let bytes_per_sample = 4 * u64::from(features.chain(gates).max().unwrap_or(1));
         let most = u32::try_from(largest_binding / bytes_per_sample).unwrap_or(u32::MAX);
-        let test_rows = batch.max(MIN_TEST_ROWS.min(job.data.test.samples()).min(most));
+        let test_rows = batch.max(MIN_TEST_ROWS.min(job.test_samples()).min(most));
         let results = builder.zeros("results", u64::from(RESULT_SLOTS) * size_of::<StepResult>() as u64);
         let arenas = Arenas::new(job, &tensors, &stages, stored, &mut builder);
-        let labels = builder.floats("batch labels", u64::from(test_rows));
+        let positions = stages.logits().shape.pixels();
+        let labels = builder.floats("batch labels", u64::from(test_rows) * u64::from(positions));
         let input = BatchInput::new(job, &stages, setup.input, largest_binding, &mut builder)?;
         let mut values = Vec::with_capacity(stages.values.len());
         for (index, value) in stages.values.iter().enumerate() {
@@ -139,7 +140,7 @@ impl<'a> Planner<'a> {
             values,
             rows: 0,
             test_rows,
-            gradient_scale: gradient_scale(job, stored),
+            gradient_scale: gradient_scale(job, positions, stored),
             setup,
         })
     }
@@ -158,6 +159,12 @@ impl<'a> Planner<'a> {
     /// Returns the number of elements in part of a buffer of activations or their gradients, in groups of four.
     pub(super) fn quads(&self, range: BufferRange) -> u64 {
         range.bytes / (4 * self.choices.abilities.stored.bytes())
+    }
+
+    /// Returns the labels of the current recording's batch.
+    pub(super) fn batch_labels(&self) -> BufferRange {
+        let positions = self.stages.logits().shape.pixels();
+        BufferRange { bytes: 4 * u64::from(self.rows) * u64::from(positions), ..self.labels }
     }
 
     pub(super) fn input_of(&self, stage: &Stage, input: usize) -> BufferRange {
@@ -222,7 +229,7 @@ fn check_limits(model: &Model, stages: &Stages, stored: Stored) -> Result<(), Mo
     for (layer, stage) in stages.stages.iter().enumerate() {
         let channels = stages.output(stage).shape.channels;
         let reason = match stage.kind {
-            StageKind::Attention { heads } if channels / heads > MAX_HEAD_SIZE => {
+            StageKind::Attention { heads, .. } if channels / heads > MAX_HEAD_SIZE => {
                 format!("heads of {} channels; the kernels hold {MAX_HEAD_SIZE} at most", channels / heads)
             }
             // Word numbers are stored like activations, and whole numbers are exact up to this limit.

@@ -9,7 +9,7 @@ use super::planner::{LayerPhase, Planner};
 use crate::model::{Cell, SlidingWindow, Stage};
 
 impl Planner<'_> {
-    fn product(&mut self, pass: Pass, params: Params, bindings: &[BufferRange]) {
+    pub(super) fn product(&mut self, pass: Pass, params: Params, bindings: &[BufferRange]) {
         let product = Product { pass, params };
         self.builder.product(&self.choices.pick(&product), &product, bindings);
     }

@@ -13,6 +13,11 @@ const MAX_PARTS: u64 = 4;
 /// Minimum size of a part before others. Moving less takes no longer than an empty message (docs/SCALING.md).
 const MIN_BYTES: u64 = 256 << 10;
 
+/// Minimum number of gradients for each workgroup of those that limit their norm.
+const MIN_ELEMENTS_TO_LIMIT: u32 = 16_384;
+/// Maximum number of such workgroups. Each adds up the squares of all others.
+const MAX_PARTS_TO_LIMIT: u32 = 512;
+
 impl Planner<'_> {
     /// Sums gradients across the devices that share the batch: in parts, each as soon as it is computed, or all
     /// together after the backward pass.
@@ -64,9 +69,18 @@ impl Planner<'_> {
         let Some(limit) = self.job.optimizer.largest_gradient else { return gradients };
         let elements = self.arenas.elements;
         let limited = self.builder.floats("limited gradients", u64::from(elements));
-        let params = GradientLimit { elements, limit: limit as f32 * self.gradient_scale, reserved: [0; 2] };
-        // A single workgroup adds up all squares.
-        self.builder.dispatch("limit_gradients", &params, &[gradients, limited], 1);
+        let parts = (elements / MIN_ELEMENTS_TO_LIMIT).min(MAX_PARTS_TO_LIMIT);
+        let params = GradientLimit { elements, limit: limit as f32 * self.gradient_scale, parts, reserved: 0 };
+        if parts <= 1 {
+            // A single workgroup adds up all squares.
+            self.builder.dispatch("limit_gradients", &params, &[gradients, limited], 1);
+            return limited;
+        }
+        let squares = self.builder.floats("squares of gradients", u64::from(parts));
+        let invocations = 64 * u64::from(parts);
+        self.builder.dispatch("gradient_squares", &params, &[gradients, squares], invocations);
+        let bindings = [gradients, squares, limited];
+        self.builder.dispatch("limit_many_gradients", &params, &bindings, invocations);
         limited
     }
 }

@@ -1,0 +1,77 @@
+// attention_key_value_gradient_subgroup: attention_key_value_gradient with eight lanes of a subgroup, for drivers that
+// emulate a GPU on a CPU.
+//
+// B rows of T tokens, heads of size D, a multiple of 4, at most 32. One workgroup per 32 keys of a head.
+// params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values; the keys and values of dx are stored.
+// dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
+// kernel "attention_key_value_gradient_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "attention",
+//     "workgroup_number", "subgroup_tile", "attention_heads", "attention_dy", "attention_subgroup",
+//     "attention_subgroup_dy", "store_gradient"
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> dy: array<Stored4>;
+@group(0) @binding(3) var<storage, read> log_sum_exp: array<f32>;
+@group(0) @binding(4) var<storage, read> means: array<f32>;
+@group(0) @binding(5) var<storage, read_write> dx: array<Stored4>;
+
+// Probabilities of the lane's keys for a query.
+fn probabilities(scores: vec4<f32>, log_sum: f32, keys: vec4<u32>, query: u32) -> vec4<f32> {
+    return select(vec4<f32>(0.0), exp(params.scale * scores - log_sum), attended(keys, query));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(subgroup_invocation_id) lane: u32,
+) {
+    let tile = head_tile(workgroup_number(workgroup, workgroups));
+    if tile.head >= params.rows * params.heads {
+        return;
+    }
+    let quads = params.head_size / 4u;
+    let keys = four_tokens(tile.first + 4u * lane);
+    let starts = tile.queries + known(keys) * stride() + width();
+    var key_vectors = vectors_of_x(starts);
+    var value_vectors = vectors_of_x(starts + width());
+    var key_sums: array<mat4x4<f32>, HEAD_QUADS>;
+    var value_sums: array<mat4x4<f32>, HEAD_QUADS>;
+    for (var first = first_query(tile.first); first < params.tokens; first += LANES) {
+        let token = min(first + lane, params.tokens - 1u);
+        let query = vector_of_x(tile.queries + token * stride());
+        let gradient = vector_of_dy(tile.results + token * width());
+        let log_sum = log_sum_exp[tile.numbers + token];
+        let mean = means[tile.numbers + token];
+        var weights = products(query, &key_vectors);
+        var slopes = products(gradient, &value_vectors);
+        weights.row0 = probabilities(weights.row0, subgroupBroadcast(log_sum, 0u), keys, first + 0u);
+        slopes.row0 = weights.row0 * (slopes.row0 - subgroupBroadcast(mean, 0u));
+        weights.row1 = probabilities(weights.row1, subgroupBroadcast(log_sum, 1u), keys, first + 1u);
+        slopes.row1 = weights.row1 * (slopes.row1 - subgroupBroadcast(mean, 1u));
+        weights.row2 = probabilities(weights.row2, subgroupBroadcast(log_sum, 2u), keys, first + 2u);
+        slopes.row2 = weights.row2 * (slopes.row2 - subgroupBroadcast(mean, 2u));
+        weights.row3 = probabilities(weights.row3, subgroupBroadcast(log_sum, 3u), keys, first + 3u);
+        slopes.row3 = weights.row3 * (slopes.row3 - subgroupBroadcast(mean, 3u));
+        weights.row4 = probabilities(weights.row4, subgroupBroadcast(log_sum, 4u), keys, first + 4u);
+        slopes.row4 = weights.row4 * (slopes.row4 - subgroupBroadcast(mean, 4u));
+        weights.row5 = probabilities(weights.row5, subgroupBroadcast(log_sum, 5u), keys, first + 5u);
+        slopes.row5 = weights.row5 * (slopes.row5 - subgroupBroadcast(mean, 5u));
+        weights.row6 = probabilities(weights.row6, subgroupBroadcast(log_sum, 6u), keys, first + 6u);
+        slopes.row6 = weights.row6 * (slopes.row6 - subgroupBroadcast(mean, 6u));
+        weights.row7 = probabilities(weights.row7, subgroupBroadcast(log_sum, 7u), keys, first + 7u);
+        slopes.row7 = weights.row7 * (slopes.row7 - subgroupBroadcast(mean, 7u));
+        add_weighted(&value_sums, gradient, weights);
+        add_weighted(&key_sums, query, slopes);
+    }
+    for (var n = 0u; n < quads; n++) {
+        let key_results = transpose(key_sums[n]);
+        let value_results = transpose(value_sums[n]);
+        for (var i = 0u; i < 4u; i++) {
+            if keys[i] < params.tokens {
+                let at = tile.queries + keys[i] * stride() + width() + n;
+                store_gradient(at, params.scale * key_results[i]);
+                store_gradient(at + width(), value_results[i]);
+            }
+        }
+    }
+}

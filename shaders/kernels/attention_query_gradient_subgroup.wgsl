@@ -1,0 +1,96 @@
+// attention_query_gradient_subgroup: attention_query_gradient with eight lanes of a subgroup, for drivers that emulate
+// a GPU on a CPU.
+//
+// B rows of T tokens, heads of size D, a multiple of 4, at most 32. One workgroup per 32 queries of a head.
+// params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values; the queries of dx are stored.
+// y, dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
+// kernel "attention_query_gradient_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "attention",
+//     "workgroup_number", "subgroup_tile", "attention_heads", "attention_dy", "attention_subgroup",
+//     "attention_subgroup_dy", "store_gradient"
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<Stored4>;
+@group(0) @binding(2) var<storage, read> y: array<Stored4>;
+@group(0) @binding(3) var<storage, read> dy: array<Stored4>;
+@group(0) @binding(4) var<storage, read> log_sum_exp: array<f32>;
+@group(0) @binding(5) var<storage, read_write> dx: array<Stored4>;
+@group(0) @binding(6) var<storage, read_write> means: array<f32>;
+
+// The lane's queries.
+struct Queries {
+    tokens: vec4<u32>,
+    log_sums: vec4<f32>,
+    means: vec4<f32>,
+}
+
+// Gradients of the scores of the lane's queries with a key, given the products of the queries with the key, and of the
+// results' gradients with the value.
+fn slopes(scores: vec4<f32>, products: vec4<f32>, queries: Queries, key: u32) -> vec4<f32> {
+    let probabilities = exp(params.scale * scores - queries.log_sums);
+    let slopes = params.scale * probabilities * (products - queries.means);
+    return select(vec4<f32>(0.0), slopes, attending(queries.tokens, key));
+}
+
+// dy·y of a token, whose result begins at `start`.
+fn mean_of(start: u32) -> f32 {
+    var sum = 0.0;
+    for (var n = 0u; n < params.head_size / 4u; n++) {
+        sum += dot(vec4<f32>(dy[start + n]), vec4<f32>(y[start + n]));
+    }
+    return sum;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(subgroup_invocation_id) lane: u32,
+) {
+    let tile = head_tile(workgroup_number(workgroup, workgroups));
+    if tile.head >= params.rows * params.heads {
+        return;
+    }
+    let quads = params.head_size / 4u;
+    let tokens = four_tokens(tile.first + 4u * lane);
+    let numbers = tile.numbers + known(tokens);
+    let starts = tile.results + known(tokens) * width();
+    let log_sums = vec4<f32>(
+        log_sum_exp[numbers.x],
+        log_sum_exp[numbers.y],
+        log_sum_exp[numbers.z],
+        log_sum_exp[numbers.w],
+    );
+    let four_means = vec4<f32>(mean_of(starts.x), mean_of(starts.y), mean_of(starts.z), mean_of(starts.w));
+    let queries = Queries(tokens, log_sums, four_means);
+    var query_vectors = vectors_of_x(tile.queries + known(tokens) * stride());
+    var gradients = vectors_of_dy(starts);
+    let end = end_of_tile(tile);
+    var sums: array<mat4x4<f32>, HEAD_QUADS>;
+    for (var first = 0u; first < end; first += LANES) {
+        let at = tile.queries + min(first + lane, params.tokens - 1u) * stride() + width();
+        let key = vector_of_x(at);
+        var scores = products(key, &query_vectors);
+        let others = products(vector_of_x(at + width()), &gradients);
+        scores.row0 = slopes(scores.row0, others.row0, queries, first + 0u);
+        scores.row1 = slopes(scores.row1, others.row1, queries, first + 1u);
+        scores.row2 = slopes(scores.row2, others.row2, queries, first + 2u);
+        scores.row3 = slopes(scores.row3, others.row3, queries, first + 3u);
+        scores.row4 = slopes(scores.row4, others.row4, queries, first + 4u);
+        scores.row5 = slopes(scores.row5, others.row5, queries, first + 5u);
+        scores.row6 = slopes(scores.row6, others.row6, queries, first + 6u);
+        scores.row7 = slopes(scores.row7, others.row7, queries, first + 7u);
+        add_weighted(&sums, key, scores);
+    }
+    for (var n = 0u; n < quads; n++) {
+        let results = transpose(sums[n]);
+        for (var i = 0u; i < 4u; i++) {
+            if tokens[i] < params.tokens {
+                store_gradient(tile.queries + tokens[i] * stride() + n, results[i]);
+            }
+        }
+    }
+    for (var i = 0u; i < 4u; i++) {
+        if tokens[i] < params.tokens {
+            means[tile.numbers + tokens[i]] = four_means[i];
+        }
+    }
+}
