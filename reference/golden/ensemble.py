@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import jax, jax.numpy as jnp, keras, numpy as np
 
-from workloads import KINDS, VIEWS, Drop, Net, initial, kl, rate, uniform
+from workloads import KINDS, VIEWS, Net, decayed, initial, rate, scheduled, uniform
 
 # A tensor's first gradient, first update or norm at the end may spread by this much, relative, or the trace is refused.
 LIMITS = dict(grad_norm=1e-5, first_update_norm=1e-3, final_norm=1e-3)
@@ -63,12 +63,12 @@ class Trainer:
         o, b = spec["opt"], spec["batch"]
         self.slots, update = KINDS[o["kind"]](o)
         on = o.get("decay_on", [])
-        decay = [o.get("weight_decay", 0.0) * (on == "all" or t["name"] in on) for t in net.tensors]
+        decays = lambda t: len(t["shape"]) > 1 if on == "matrices" else on == "all" or t["name"] in on
+        decay = [o.get("weight_decay", 0.0) * decays(t) for t in net.tensors]
         mult = [o.get("bias_lr_mult", 1.0) if t["name"].endswith("bias") else 1.0 for t in net.tensors]
-        size = [l.units for l in net.layers if isinstance(l, kl.Dense)]  # dropout place d follows dense layer d
-        self.drops = [(l, (b, size[l.number])) for l in net.layers if isinstance(l, Drop)] if spec.get("dropout") else []
+        self.drops = [(drop, (b, drop.features)) for drop in net.drops] if spec.get("dropout") else []
 
-        def step(w, state, x, y, masks, orders, lr, linear=False):
+        def step(w, state, x, y, masks, orders, lr, decay_lr, linear=False):
             net.linear = linear
             (loss, logits), g = jax.value_and_grad(net.loss, has_aux=True)(w, x, y, masks, orders)
             g = [gi * b for gi in g] if spec.get("summed") else g  # of the sum over the batch, of which the loss is the mean
@@ -76,7 +76,8 @@ class Trainer:
             if limit:
                 factor = limit / jnp.maximum(jnp.sqrt(sum(jnp.sum(gi * gi) for gi in g)), limit)
                 h = [gi * factor for gi in g]
-            out = [update(v, gi + d * v if d else gi, s, lr * m) for v, gi, s, d, m in zip(w, h, state, decay, mult)]
+            penalized = [decayed(o, v, gi, d, decay_lr) if d else (v, gi) for v, gi, d in zip(w, h, decay)]
+            out = [update(*vg, s, lr * m) for vg, s, m in zip(penalized, state, mult)]
             return loss, logits, g, [v for v, _ in out], [s for _, s in out]
 
         def forward(w, x, orders):
@@ -129,17 +130,17 @@ class Trainer:
         for t in range(steps or self.steps):
             x, y = self.train_x(np.arange(t * b, t * b + b)), self.train_y[t * b:t * b + b]
             if t == 0:
-                r["first_labels"], r["first_batch_sum"] = y[:8].tolist(), float(x.astype(np.float64).sum())
+                r["first_labels"], r["first_batch_sum"] = y.ravel()[:8].tolist(), float(x.astype(np.float64).sum())
             x, masks = member.disturbed(x, seed, INPUTS, t)[samples], [m[samples] for m in self.masks(seed, t)]
             args = (w, state, self.cast(x), jnp.asarray(y[samples]), [self.cast(m) for m in masks], orders,
-                    jnp.asarray(rate(self.spec["opt"], t), self.dtype))
+                    *(jnp.asarray(of(self.spec["opt"], t, self.steps), self.dtype) for of in (rate, scheduled)))
             self.check_floats(args)
             loss, logits, g, w, state = self.step(*args, linear=t < self.spec.get("linear_until", 0) * self.steps)
             assert loss.dtype == self.dtype and all(v.dtype == self.dtype for v in w)
             r["losses"].append(float(loss))
             r["norms"].append(norms(w))
-            z = np.asarray(logits, np.float64)[place]
-            r["clip"] = max(r["clip"], clip_error(z, y))
+            z = np.asarray(logits, np.float64)[place].reshape(y.size, -1)
+            r["clip"] = max(r["clip"], clip_error(z, y.ravel()))
             if t == 0:
                 r["logits"], r["grads"] = z[:4], [np.asarray(v) for v in g]
                 r["moves"] = [np.asarray(v, np.float64) - u for v, u in zip(w, r["start"])]
@@ -151,7 +152,7 @@ class Trainer:
         with self.precision():
             w = [self.cast(v) for v in r["final"]]
             inputs = (self.cast(self.test_x(np.arange(i, i + 100))) for i in first)
-            guesses = [np.argmax(np.asarray(self.forward(w, x, r["orders"])), 1) for x in inputs]
+            guesses = [np.argmax(np.asarray(self.forward(w, x, r["orders"])), -1) for x in inputs]
         hit = np.concatenate([guess == self.test_y[i:i + 100] for i, guess in zip(first, guesses)])
         r["accuracy"], r["accuracy100"] = float(hit.mean()), float(hit[:100].mean())
 

