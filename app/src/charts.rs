@@ -306,7 +306,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn losses_of_a_text_are_bits_with_the_moment_of_reaching_the_target() {
+    fn text_losses_are_bits_with_moment_of_reaching_target() {
         let training = [CurvePoint { step: 1, training_seconds: 0.5, loss: 4.0, accuracy: 0.1 }];
         let test = |training_seconds, loss| Evaluation { step: 1, training_seconds, seconds: 0.1, loss, accuracy: 0.3 };
         let tests = [test(1.0, 2.5), test(2.0, 1.5)];

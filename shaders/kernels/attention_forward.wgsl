@@ -1,6 +1,6 @@
 // attention_forward: y = softmax(scale·q·kᵀ)·v of each head, and the log-sum-exp of each query's scores. If causal, a
 // token attends only to itself and earlier tokens.
-// One invocation per query makes a single pass over the keys; a new largest score scales down the sums so far.
+// One invocation per four queries makes a single pass over the keys; a new largest score scales down the sums so far.
 // Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018; Dao, Fu, Ermon, Rudra and Ré,
 // "FlashAttention", 2022.
 //
@@ -8,7 +8,7 @@
 // params: Attention. x: (B, T, 3, heads, D): queries, keys, values. y: (B, T, heads, D).
 // log_sum_exp: (B, heads, T). log_sum_exp f32, the others Stored.
 // kernel "attention_forward", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "attention",
-//     "attention_four"
+//     "attention_heads", "attention_four"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read_write> y: array<Stored4>;
@@ -20,52 +20,51 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let number = invocation_number(workgroup, workgroups, local);
-    if number >= params.rows * params.heads * params.tokens {
+    let tile = head_tile(invocation_number(workgroup, workgroups, local));
+    if tile.head >= params.rows * params.heads {
         return;
     }
-    let at = place(number);
     let quads = params.head_size / 4u;
-    let query = query_of(at.row, at.head, at.token);
-    let first_key = query_of(at.row, at.head, 0u) + width();
-    var largest = LOWEST;
-    var sum = 0.0;
-    var weighted: array<vec4<f32>, HEAD_QUADS>;
-    let end = end_of_keys(at.token);
-    for (var first = 0u; first < end; first += 4u) {
-        let keys = first_key + four_tokens(first) * (3u * width());
-        var scores = vec4<f32>(0.0);
-        for (var i = 0u; i < quads; i++) {
-            scores = add_products(
-                vec4<f32>(x[query + i]),
-                vec4<f32>(x[keys.x + i]),
-                vec4<f32>(x[keys.y + i]),
-                vec4<f32>(x[keys.z + i]),
-                vec4<f32>(x[keys.w + i]),
-                scores,
-            );
+    let queries = four_tokens(tile.first);
+    let query_starts = tile.queries + known(queries) * stride();
+    let end = end_of_tile(tile);
+    var largest = vec4<f32>(LOWEST);
+    var sum = vec4<f32>(0.0);
+    var weighted: array<mat4x4<f32>, HEAD_QUADS>;
+    for (var first = 0u; first < end; first += TILE) {
+        let key_starts = tile.queries + known(four_tokens(first)) * stride() + width();
+        var scores: mat4x4<f32>;
+        for (var n = 0u; n < quads; n++) {
+            scores = add_matrix_product(transpose(x_columns(query_starts, n)), x_columns(key_starts, n), scores);
         }
-        scores = select(vec4<f32>(LOWEST), params.scale * scores, before(first, end));
+        let scores0 = masked(scores[0], queries, first);
+        let scores1 = masked(scores[1], queries, first + 1u);
+        let scores2 = masked(scores[2], queries, first + 2u);
+        let scores3 = masked(scores[3], queries, first + 3u);
         let largest_so_far = largest;
-        largest = max(largest, max(max(scores.x, scores.y), max(scores.z, scores.w)));
+        largest = max(largest, max(max(scores0, scores1), max(scores2, scores3)));
+        let weights = mat4x4<f32>(
+            exp(scores0 - largest),
+            exp(scores1 - largest),
+            exp(scores2 - largest),
+            exp(scores3 - largest),
+        );
         let kept = exp(largest_so_far - largest);
-        let weights = exp(scores - largest);
-        sum = sum * kept + (weights.x + weights.y) + (weights.z + weights.w);
-        let values = keys + width();
-        for (var i = 0u; i < quads; i++) {
-            weighted[i] = add_weighted(
-                weights,
-                vec4<f32>(x[values.x + i]),
-                vec4<f32>(x[values.y + i]),
-                vec4<f32>(x[values.z + i]),
-                vec4<f32>(x[values.w + i]),
-                weighted[i] * kept,
-            );
+        sum = fma(sum, kept, (weights[0] + weights[1]) + (weights[2] + weights[3]));
+        let weights_of_queries = transpose(weights);
+        for (var n = 0u; n < quads; n++) {
+            let values = x_columns(key_starts + width(), n);
+            let before = weighted[n];
+            let scaled = mat4x4<f32>(before[0] * kept.x, before[1] * kept.y, before[2] * kept.z, before[3] * kept.w);
+            weighted[n] = add_matrix_product(values, weights_of_queries, scaled);
         }
     }
-    let result = result_of(at.row, at.head, at.token);
-    for (var i = 0u; i < quads; i++) {
-        y[result + i] = rounded(weighted[i] / sum);
+    let log_sums = largest + log(sum);
+    for (var i = 0u; i < min(TILE, params.tokens - tile.first); i++) {
+        let query = tile.first + i;
+        for (var n = 0u; n < quads; n++) {
+            y[tile.results + query * width() + n] = rounded(weighted[n][i] / sum[i]);
+        }
+        log_sum_exp[tile.numbers + query] = log_sums[i];
     }
-    log_sum_exp[number] = largest + log(sum);
 }

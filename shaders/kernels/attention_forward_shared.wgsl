@@ -10,6 +10,20 @@
 @group(0) @binding(2) var<storage, read_write> y: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> log_sum_exp: array<f32>;
 
+// Each row times its factor.
+fn scaled(sums: Sums, factors: vec4<f32>) -> Sums {
+    return Sums(
+        sums.low0 * factors.x,
+        sums.low1 * factors.y,
+        sums.low2 * factors.z,
+        sums.low3 * factors.w,
+        sums.high0 * factors.x,
+        sums.high1 * factors.y,
+        sums.high2 * factors.z,
+        sums.high3 * factors.w,
+    );
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -41,38 +55,37 @@ fn main(
             workgroupBarrier();
             add_products(&scores, local, 4u * min(TILE_QUADS, quads - part));
         }
-        for (var c = 0u; c < 4u; c++) {
-            let attends = attending(queries, first + column_of(local) + c);
-            scores[c] = select(vec4<f32>(LOWEST), params.scale * scores[c], attends);
-        }
+        let key = first + column_of(local);
+        let scores0 = masked(scores[0], queries, key);
+        let scores1 = masked(scores[1], queries, key + 1u);
+        let scores2 = masked(scores[2], queries, key + 2u);
+        let scores3 = masked(scores[3], queries, key + 3u);
         let largest_so_far = largest;
-        let largest_of_columns = max(max(scores[0], scores[1]), max(scores[2], scores[3]));
-        largest = max(largest, row_maxima(local, largest_of_columns));
+        largest = max(largest, row_maxima(local, max(max(scores0, scores1), max(scores2, scores3))));
+        let weights = mat4x4<f32>(
+            exp(scores0 - largest),
+            exp(scores1 - largest),
+            exp(scores2 - largest),
+            exp(scores3 - largest),
+        );
         let kept = exp(largest_so_far - largest);
-        for (var c = 0u; c < 4u; c++) {
-            scores[c] = exp(scores[c] - largest);
-            weighted.low[c] *= kept[c];
-            weighted.high[c] *= kept[c];
-        }
-        sum = fma(sum, kept, (scores[0] + scores[1]) + (scores[2] + scores[3]));
-        keep_left(local, scores);
+        sum = fma(sum, kept, (weights[0] + weights[1]) + (weights[2] + weights[3]));
+        weighted = scaled(weighted, kept);
+        keep_left(local, weights);
         keep_vectors_of_x(local, keys_start + width(), first);
         workgroupBarrier();
         add_weighted(&weighted, local);
     }
     workgroupBarrier();
     sum = row_sums(local, sum);
-    for (var r = 0u; r < 4u; r++) {
-        if queries[r] < params.tokens {
-            let result = tile.results + queries[r] * width() + local % TILE_QUADS;
-            if local % TILE_QUADS < quads {
-                y[result] = rounded(weighted.low[r] / sum[r]);
-            }
-            if local % TILE_QUADS + TILE_QUADS < quads {
-                y[result + TILE_QUADS] = rounded(weighted.high[r] / sum[r]);
-            }
-            if local % TILE_QUADS == 0u {
-                log_sum_exp[tile.numbers + queries[r]] = largest[r] + log(sum[r]);
+    let log_sums = largest + log(sum);
+    var results = stored_quads(scaled(weighted, 1.0 / sum));
+    for (var i = 0u; i < 8u; i++) {
+        let query = queries[i / 2u];
+        if query < params.tokens && quad_of(local, i) < quads {
+            y[tile.results + query * width() + quad_of(local, i)] = rounded(results[i]);
+            if quad_of(local, i) == 0u {
+                log_sum_exp[tile.numbers + query] = log_sums[i / 2u];
             }
         }
     }

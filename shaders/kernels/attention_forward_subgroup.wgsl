@@ -11,11 +11,6 @@
 @group(0) @binding(2) var<storage, read_write> y: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> log_sum_exp: array<f32>;
 
-// Scores of the lane's queries with the key of a lane.
-fn masked(scores: vec4<f32>, queries: vec4<u32>, key: u32) -> vec4<f32> {
-    return select(vec4<f32>(LOWEST), params.scale * scores, attending(queries, key));
-}
-
 fn largest_of(scores: Block) -> vec4<f32> {
     let low = max(max(scores.row0, scores.row1), max(scores.row2, scores.row3));
     return max(low, max(max(scores.row4, scores.row5), max(scores.row6, scores.row7)));

@@ -1,13 +1,14 @@
 // attention_key_value_gradient: dk_j = scale·Σ_i s_ij·q_i ⊙ slope(k) and dv_j = Σ_i p_ij·dy_i ⊙ slope(v), where
 // s_ij = p_ij·(dy_i·v_j - mean_i), the probability p_ij = exp(scale·q_i·k_j - log_sum_exp_i) is recomputed, the means
 // come from attention_query_gradient, and slope is the derivative of the epilogue that produced q, k and v. One
-// invocation per key. Dao, Fu, Ermon, Rudra and Ré, "FlashAttention", 2022, appendix B.2.
+// invocation per four keys. Dao, Fu, Ermon, Rudra and Ré, "FlashAttention", 2022, appendix B.2.
 //
 // B rows of T tokens, heads of size D, a multiple of 4, at most 64.
 // params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values; the keys and values of dx are stored.
 // dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
 // kernel "attention_key_value_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue",
-//     "attention", "attention_four", "store_gradient"
+//     "attention", "attention_heads", "attention_four", "attention_four_dy", "attention_probabilities",
+//     "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;
@@ -21,75 +22,50 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let number = invocation_number(workgroup, workgroups, local);
-    if number >= params.rows * params.heads * params.tokens {
+    let tile = head_tile(invocation_number(workgroup, workgroups, local));
+    if tile.head >= params.rows * params.heads {
         return;
     }
-    let at = place(number);
     let quads = params.head_size / 4u;
-    let key = query_of(at.row, at.head, at.token) + width();
-    let value = key + width();
-    let queries_start = query_of(at.row, at.head, 0u);
-    let results_start = result_of(at.row, at.head, 0u);
-    let first_number = number - at.token;
-    var key_gradient: array<vec4<f32>, HEAD_QUADS>;
-    var value_gradient: array<vec4<f32>, HEAD_QUADS>;
-    for (var first = first_query(at.token); first < params.tokens; first += 4u) {
-        let tokens = four_tokens(first);
-        let queries = queries_start + tokens * (3u * width());
-        let results = results_start + tokens * width();
-        let numbers = first_number + tokens;
-        var scores = vec4<f32>(0.0);
-        var products = vec4<f32>(0.0);
-        for (var i = 0u; i < quads; i++) {
-            scores = add_products(
-                vec4<f32>(x[key + i]),
-                vec4<f32>(x[queries.x + i]),
-                vec4<f32>(x[queries.y + i]),
-                vec4<f32>(x[queries.z + i]),
-                vec4<f32>(x[queries.w + i]),
-                scores,
-            );
-            products = add_products(
-                vec4<f32>(x[value + i]),
-                vec4<f32>(dy[results.x + i]),
-                vec4<f32>(dy[results.y + i]),
-                vec4<f32>(dy[results.z + i]),
-                vec4<f32>(dy[results.w + i]),
-                products,
-            );
+    let keys = four_tokens(tile.first);
+    let key_starts = tile.queries + known(keys) * stride() + width();
+    var key_sums: array<mat4x4<f32>, HEAD_QUADS>;
+    var value_sums: array<mat4x4<f32>, HEAD_QUADS>;
+    for (var first = first_query(tile.first); first < params.tokens; first += TILE) {
+        let queries = known(four_tokens(first));
+        let query_starts = tile.queries + queries * stride();
+        let starts = tile.results + queries * width();
+        let numbers = tile.numbers + queries;
+        var scores: mat4x4<f32>;
+        var products: mat4x4<f32>;
+        for (var n = 0u; n < quads; n++) {
+            scores = add_matrix_product(transpose(x_columns(key_starts, n)), x_columns(query_starts, n), scores);
+            let values = transpose(x_columns(key_starts + width(), n));
+            products = add_matrix_product(values, dy_columns(starts, n), products);
         }
-        let normalizers = vec4<f32>(
-            log_sum_exp[numbers.x],
-            log_sum_exp[numbers.y],
-            log_sum_exp[numbers.z],
-            log_sum_exp[numbers.w],
+        let weights = mat4x4<f32>(
+            probabilities(scores[0], log_sum_exp[numbers.x], keys, first),
+            probabilities(scores[1], log_sum_exp[numbers.y], keys, first + 1u),
+            probabilities(scores[2], log_sum_exp[numbers.z], keys, first + 2u),
+            probabilities(scores[3], log_sum_exp[numbers.w], keys, first + 3u),
         );
-        let four_means = vec4<f32>(means[numbers.x], means[numbers.y], means[numbers.z], means[numbers.w]);
-        let all_probabilities = exp(params.scale * scores - normalizers);
-        let probabilities = select(vec4<f32>(0.0), all_probabilities, before(first, params.tokens));
-        let weights = params.scale * probabilities * (products - four_means);
-        for (var i = 0u; i < quads; i++) {
-            key_gradient[i] = add_weighted(
-                weights,
-                vec4<f32>(x[queries.x + i]),
-                vec4<f32>(x[queries.y + i]),
-                vec4<f32>(x[queries.z + i]),
-                vec4<f32>(x[queries.w + i]),
-                key_gradient[i],
-            );
-            value_gradient[i] = add_weighted(
-                probabilities,
-                vec4<f32>(dy[results.x + i]),
-                vec4<f32>(dy[results.y + i]),
-                vec4<f32>(dy[results.z + i]),
-                vec4<f32>(dy[results.w + i]),
-                value_gradient[i],
-            );
+        let slopes = transpose(mat4x4<f32>(
+            weights[0] * (products[0] - means[numbers.x]),
+            weights[1] * (products[1] - means[numbers.y]),
+            weights[2] * (products[2] - means[numbers.z]),
+            weights[3] * (products[3] - means[numbers.w]),
+        ));
+        let weights_of_keys = transpose(weights);
+        for (var n = 0u; n < quads; n++) {
+            key_sums[n] = add_matrix_product(x_columns(query_starts, n), slopes, key_sums[n]);
+            value_sums[n] = add_matrix_product(dy_columns(starts, n), weights_of_keys, value_sums[n]);
         }
     }
-    for (var i = 0u; i < quads; i++) {
-        store_gradient(key + i, key_gradient[i]);
-        store_gradient(value + i, value_gradient[i]);
+    for (var i = 0u; i < min(TILE, params.tokens - tile.first); i++) {
+        let at = tile.queries + (tile.first + i) * stride() + width();
+        for (var n = 0u; n < quads; n++) {
+            store_gradient(at + n, params.scale * key_sums[n][i]);
+            store_gradient(at + width() + n, value_sums[n][i]);
+        }
     }
 }

@@ -4,7 +4,8 @@
 // params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values; the keys and values of dx are stored.
 // dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
 // kernel "attention_key_value_gradient_shared", 64 invocations: "pcg4d", "accurate_tanh", "epilogue", "attention",
-//     "workgroup_number", "attention_heads", "attention_dy", "attention_workgroup", "store_gradient"
+//     "workgroup_number", "attention_heads", "attention_dy", "attention_workgroup",
+//     "attention_probabilities", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;
@@ -39,8 +40,8 @@ fn main(
     var value_sums: Sums;
     for (var first = first_query(tile.first); first < params.tokens; first += TILE) {
         let queries = known(four_tokens(first + row_of(local)));
-        var weights: mat4x4<f32>;
-        var slopes: mat4x4<f32>;
+        var scores: mat4x4<f32>;
+        var products: mat4x4<f32>;
         for (var part = 0u; part < quads; part += TILE_QUADS) {
             let quad = part + local % TILE_QUADS;
             let depth = 4u * min(TILE_QUADS, quads - part);
@@ -49,20 +50,27 @@ fn main(
             keep_left(local, four_x_quads(key_starts, quad));
             keep_right(local, four_x_quads(tile.queries + queries * stride(), quad));
             workgroupBarrier();
-            add_products(&weights, local, depth);
+            add_products(&scores, local, depth);
             workgroupBarrier();
             keep_left(local, four_x_quads(key_starts + width(), quad));
             keep_right(local, four_dy_quads(tile.results + queries * width(), quad));
             workgroupBarrier();
-            add_products(&slopes, local, depth);
+            add_products(&products, local, depth);
         }
-        for (var c = 0u; c < 4u; c++) {
-            let query = first + column_of(local) + c;
-            let number = tile.numbers + min(query, params.tokens - 1u);
-            let probabilities = exp(params.scale * weights[c] - log_sum_exp[number]);
-            weights[c] = select(vec4<f32>(0.0), probabilities, attended(keys, query));
-            slopes[c] = weights[c] * (slopes[c] - means[number]);
-        }
+        let query = first + column_of(local);
+        let numbers = tile.numbers + known(four_tokens(query));
+        let weights = mat4x4<f32>(
+            probabilities(scores[0], log_sum_exp[numbers.x], keys, query),
+            probabilities(scores[1], log_sum_exp[numbers.y], keys, query + 1u),
+            probabilities(scores[2], log_sum_exp[numbers.z], keys, query + 2u),
+            probabilities(scores[3], log_sum_exp[numbers.w], keys, query + 3u),
+        );
+        let slopes = mat4x4<f32>(
+            weights[0] * (products[0] - means[numbers.x]),
+            weights[1] * (products[1] - means[numbers.y]),
+            weights[2] * (products[2] - means[numbers.z]),
+            weights[3] * (products[3] - means[numbers.w]),
+        );
         workgroupBarrier();
         keep_left(local, weights);
         keep_vectors_of_dy(local, tile.results, first);
@@ -74,17 +82,14 @@ fn main(
         workgroupBarrier();
         add_weighted(&key_sums, local);
     }
-    for (var r = 0u; r < 4u; r++) {
-        if keys[r] < params.tokens {
-            let key = tile.queries + keys[r] * stride() + width() + local % TILE_QUADS;
-            if local % TILE_QUADS < quads {
-                store_gradient(key, params.scale * key_sums.low[r]);
-                store_gradient(key + width(), value_sums.low[r]);
-            }
-            if local % TILE_QUADS + TILE_QUADS < quads {
-                store_gradient(key + TILE_QUADS, params.scale * key_sums.high[r]);
-                store_gradient(key + width() + TILE_QUADS, value_sums.high[r]);
-            }
+    var key_results = stored_quads(key_sums);
+    var value_results = stored_quads(value_sums);
+    for (var i = 0u; i < 8u; i++) {
+        let key = keys[i / 2u];
+        if key < params.tokens && quad_of(local, i) < quads {
+            let at = tile.queries + key * stride() + width() + quad_of(local, i);
+            store_gradient(at, params.scale * key_results[i]);
+            store_gradient(at + width(), value_results[i]);
         }
     }
 }

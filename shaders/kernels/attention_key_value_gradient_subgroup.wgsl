@@ -6,18 +6,13 @@
 // dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
 // kernel "attention_key_value_gradient_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "attention",
 //     "workgroup_number", "subgroup_tile", "attention_heads", "attention_dy", "attention_subgroup",
-//     "attention_subgroup_dy", "store_gradient"
+//     "attention_subgroup_dy", "attention_probabilities", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read> log_sum_exp: array<f32>;
 @group(0) @binding(4) var<storage, read> means: array<f32>;
 @group(0) @binding(5) var<storage, read_write> dx: array<Stored4>;
-
-// Probabilities of the lane's keys for a query.
-fn probabilities(scores: vec4<f32>, log_sum: f32, keys: vec4<u32>, query: u32) -> vec4<f32> {
-    return select(vec4<f32>(0.0), exp(params.scale * scores - log_sum), attended(keys, query));
-}
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -1,13 +1,13 @@
 // attention_query_gradient: dq_i = scale·Σ_j s_ij·k_j ⊙ slope(q), where s_ij = p_ij·(dy_i·v_j - mean_i), the
 // probability p_ij = exp(scale·q_i·k_j - log_sum_exp_i) is recomputed, mean_i = dy_i·y_i = Σ_j p_ij·dy_i·v_j is kept
 // for attention_key_value_gradient, and slope is the derivative of the epilogue that produced q, k and v. One
-// invocation per query. Dao, Fu, Ermon, Rudra and Ré, "FlashAttention", 2022, appendix B.2.
+// invocation per four queries. Dao, Fu, Ermon, Rudra and Ré, "FlashAttention", 2022, appendix B.2.
 //
 // B rows of T tokens, heads of size D, a multiple of 4, at most 64.
 // params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values; the queries of dx are stored.
 // y, dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
 // kernel "attention_query_gradient", 64 invocations: "invocation", "pcg4d", "accurate_tanh", "epilogue", "attention",
-//     "attention_four", "store_gradient"
+//     "attention_heads", "attention_four", "attention_four_dy", "attention_slopes", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> y: array<Stored4>;
@@ -22,61 +22,49 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let number = invocation_number(workgroup, workgroups, local);
-    if number >= params.rows * params.heads * params.tokens {
+    let tile = head_tile(invocation_number(workgroup, workgroups, local));
+    if tile.head >= params.rows * params.heads {
         return;
     }
-    let at = place(number);
     let quads = params.head_size / 4u;
-    let query = query_of(at.row, at.head, at.token);
-    let result = result_of(at.row, at.head, at.token);
-    let first_key = query_of(at.row, at.head, 0u) + width();
-    let normalizer = log_sum_exp[number];
-    var mean = 0.0;
-    for (var i = 0u; i < quads; i++) {
-        mean = add_product(vec4<f32>(dy[result + i]), vec4<f32>(y[result + i]), mean);
-    }
-    means[number] = mean;
-    var gradient: array<vec4<f32>, HEAD_QUADS>;
-    let end = end_of_keys(at.token);
-    for (var first = 0u; first < end; first += 4u) {
-        let keys = first_key + four_tokens(first) * (3u * width());
-        let values = keys + width();
-        var scores = vec4<f32>(0.0);
-        var products = vec4<f32>(0.0);
-        for (var i = 0u; i < quads; i++) {
-            scores = add_products(
-                vec4<f32>(x[query + i]),
-                vec4<f32>(x[keys.x + i]),
-                vec4<f32>(x[keys.y + i]),
-                vec4<f32>(x[keys.z + i]),
-                vec4<f32>(x[keys.w + i]),
-                scores,
-            );
-            products = add_products(
-                vec4<f32>(dy[result + i]),
-                vec4<f32>(x[values.x + i]),
-                vec4<f32>(x[values.y + i]),
-                vec4<f32>(x[values.z + i]),
-                vec4<f32>(x[values.w + i]),
-                products,
-            );
+    let tokens = four_tokens(tile.first);
+    let numbers = tile.numbers + known(tokens);
+    let query_starts = tile.queries + known(tokens) * stride();
+    let starts = tile.results + known(tokens) * width();
+    let log_sums = vec4<f32>(
+        log_sum_exp[numbers.x],
+        log_sum_exp[numbers.y],
+        log_sum_exp[numbers.z],
+        log_sum_exp[numbers.w],
+    );
+    let four_means = vec4<f32>(mean_of(starts.x), mean_of(starts.y), mean_of(starts.z), mean_of(starts.w));
+    let queries = Queries(tokens, log_sums, four_means);
+    let end = end_of_tile(tile);
+    var sums: array<mat4x4<f32>, HEAD_QUADS>;
+    for (var first = 0u; first < end; first += TILE) {
+        let key_starts = tile.queries + known(four_tokens(first)) * stride() + width();
+        var scores: mat4x4<f32>;
+        var products: mat4x4<f32>;
+        for (var n = 0u; n < quads; n++) {
+            scores = add_matrix_product(transpose(x_columns(query_starts, n)), x_columns(key_starts, n), scores);
+            let values = x_columns(key_starts + width(), n);
+            products = add_matrix_product(transpose(dy_columns(starts, n)), values, products);
         }
-        let probabilities = exp(params.scale * scores - normalizer);
-        let all_weights = params.scale * probabilities * (products - mean);
-        let weights = select(vec4<f32>(0.0), all_weights, before(first, end));
-        for (var i = 0u; i < quads; i++) {
-            gradient[i] = add_weighted(
-                weights,
-                vec4<f32>(x[keys.x + i]),
-                vec4<f32>(x[keys.y + i]),
-                vec4<f32>(x[keys.z + i]),
-                vec4<f32>(x[keys.w + i]),
-                gradient[i],
-            );
+        let weights = transpose(mat4x4<f32>(
+            slopes(scores[0], products[0], queries, first),
+            slopes(scores[1], products[1], queries, first + 1u),
+            slopes(scores[2], products[2], queries, first + 2u),
+            slopes(scores[3], products[3], queries, first + 3u),
+        ));
+        for (var n = 0u; n < quads; n++) {
+            sums[n] = add_matrix_product(x_columns(key_starts, n), weights, sums[n]);
         }
     }
-    for (var i = 0u; i < quads; i++) {
-        store_gradient(query + i, gradient[i]);
+    for (var i = 0u; i < min(TILE, params.tokens - tile.first); i++) {
+        let token = tile.first + i;
+        for (var n = 0u; n < quads; n++) {
+            store_gradient(tile.queries + token * stride() + n, sums[n][i]);
+        }
+        means[tile.numbers + token] = four_means[i];
     }
 }

@@ -4,7 +4,8 @@
 // params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values; the queries of dx are stored.
 // y, dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
 // kernel "attention_query_gradient_shared", 64 invocations: "pcg4d", "accurate_tanh", "epilogue", "attention",
-//     "workgroup_number", "attention_heads", "attention_dy", "attention_workgroup", "store_gradient"
+//     "workgroup_number", "attention_heads", "attention_dy", "attention_workgroup", "attention_slopes",
+//     "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> y: array<Stored4>;
@@ -12,6 +13,11 @@
 @group(0) @binding(4) var<storage, read> log_sum_exp: array<f32>;
 @group(0) @binding(5) var<storage, read_write> dx: array<Stored4>;
 @group(0) @binding(6) var<storage, read_write> means: array<f32>;
+
+// Products of a quad of a result's gradient with the result.
+fn products_of(at: u32) -> f32 {
+    return dot(vec4<f32>(dy[at]), vec4<f32>(y[at]));
+}
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -25,10 +31,10 @@ fn main(
         return;
     }
     let quads = params.head_size / 4u;
-    let queries = four_tokens(tile.first + row_of(local));
-    let numbers = tile.numbers + known(queries);
-    let query_starts = tile.queries + known(queries) * stride();
-    let result_starts = tile.results + known(queries) * width();
+    let tokens = four_tokens(tile.first + row_of(local));
+    let numbers = tile.numbers + known(tokens);
+    let query_starts = tile.queries + known(tokens) * stride();
+    let result_starts = tile.results + known(tokens) * width();
     let keys_start = tile.queries + width();
     let log_sums = vec4<f32>(
         log_sum_exp[numbers.x],
@@ -38,12 +44,10 @@ fn main(
     );
     var share = vec4<f32>(0.0);
     for (var quad = local % TILE_QUADS; quad < quads; quad += TILE_QUADS) {
-        for (var r = 0u; r < 4u; r++) {
-            let at = result_starts[r] + quad;
-            share[r] += dot(vec4<f32>(dy[at]), vec4<f32>(y[at]));
-        }
+        let at = result_starts + quad;
+        share += vec4<f32>(products_of(at.x), products_of(at.y), products_of(at.z), products_of(at.w));
     }
-    let four_means = row_sums(local, share);
+    let rows = Queries(tokens, log_sums, row_sums(local, share));
     let end = end_of_tile(tile);
     var sums: Sums;
     for (var first = 0u; first < end; first += TILE) {
@@ -65,27 +69,26 @@ fn main(
             workgroupBarrier();
             add_products(&products, local, depth);
         }
-        for (var c = 0u; c < 4u; c++) {
-            let slopes = exp(params.scale * scores[c] - log_sums) * (products[c] - four_means);
-            scores[c] = select(vec4<f32>(0.0), slopes, attending(queries, first + column_of(local) + c));
-        }
+        let key = first + column_of(local);
+        let weights = mat4x4<f32>(
+            slopes(scores[0], products[0], rows, key),
+            slopes(scores[1], products[1], rows, key + 1u),
+            slopes(scores[2], products[2], rows, key + 2u),
+            slopes(scores[3], products[3], rows, key + 3u),
+        );
         workgroupBarrier();
-        keep_left(local, scores);
+        keep_left(local, weights);
         keep_vectors_of_x(local, keys_start, first);
         workgroupBarrier();
         add_weighted(&sums, local);
     }
-    for (var r = 0u; r < 4u; r++) {
-        if queries[r] < params.tokens {
-            let query = tile.queries + queries[r] * stride() + local % TILE_QUADS;
-            if local % TILE_QUADS < quads {
-                store_gradient(query, params.scale * sums.low[r]);
-            }
-            if local % TILE_QUADS + TILE_QUADS < quads {
-                store_gradient(query + TILE_QUADS, params.scale * sums.high[r]);
-            }
-            if local % TILE_QUADS == 0u {
-                means[tile.numbers + queries[r]] = four_means[r];
+    var results = stored_quads(sums);
+    for (var i = 0u; i < 8u; i++) {
+        let query = tokens[i / 2u];
+        if query < params.tokens && quad_of(local, i) < quads {
+            store_gradient(tile.queries + query * stride() + quad_of(local, i), results[i]);
+            if quad_of(local, i) == 0u {
+                means[tile.numbers + query] = rows.means[i / 2u];
             }
         }
     }

@@ -6,7 +6,7 @@
 // y, dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
 // kernel "attention_query_gradient_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "attention",
 //     "workgroup_number", "subgroup_tile", "attention_heads", "attention_dy", "attention_subgroup",
-//     "attention_subgroup_dy", "store_gradient"
+//     "attention_subgroup_dy", "attention_slopes", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> y: array<Stored4>;
@@ -14,30 +14,6 @@
 @group(0) @binding(4) var<storage, read> log_sum_exp: array<f32>;
 @group(0) @binding(5) var<storage, read_write> dx: array<Stored4>;
 @group(0) @binding(6) var<storage, read_write> means: array<f32>;
-
-// The lane's queries.
-struct Queries {
-    tokens: vec4<u32>,
-    log_sums: vec4<f32>,
-    means: vec4<f32>,
-}
-
-// Gradients of the scores of the lane's queries with a key, given the products of the queries with the key, and of the
-// results' gradients with the value.
-fn slopes(scores: vec4<f32>, products: vec4<f32>, queries: Queries, key: u32) -> vec4<f32> {
-    let probabilities = exp(params.scale * scores - queries.log_sums);
-    let slopes = params.scale * probabilities * (products - queries.means);
-    return select(vec4<f32>(0.0), slopes, attending(queries.tokens, key));
-}
-
-// dy·y of a token, whose result begins at `start`.
-fn mean_of(start: u32) -> f32 {
-    var sum = 0.0;
-    for (var n = 0u; n < params.head_size / 4u; n++) {
-        sum += dot(vec4<f32>(dy[start + n]), vec4<f32>(y[start + n]));
-    }
-    return sum;
-}
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

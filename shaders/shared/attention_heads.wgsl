@@ -1,4 +1,4 @@
-// Tiles of 32 tokens of a head. Needs attention.wgsl, the kernel's `x`, and TILE, the tokens of a tile.
+// Tiles of the tokens of a head. Needs attention.wgsl, the kernel's `x`, and TILE, the tokens of a tile.
 
 // The tokens of a tile are those of a head from `first` on. Starts are the places of the head's first token.
 struct HeadTile {
@@ -43,6 +43,11 @@ fn known(tokens: vec4<u32>) -> vec4<u32> {
 fn attending(queries: vec4<u32>, key: u32) -> vec4<bool> {
     let attends = (queries >= vec4<u32>(key)) | vec4<bool>(params.causal == 0u);
     return attends & vec4<bool>(key < params.tokens);
+}
+
+// Scores of four queries with a key, given their products; the lowest score if a query does not attend to the key.
+fn masked(products: vec4<f32>, queries: vec4<u32>, key: u32) -> vec4<f32> {
+    return select(vec4<f32>(LOWEST), params.scale * products, attending(queries, key));
 }
 
 // Mask of four keys that a query attends to.

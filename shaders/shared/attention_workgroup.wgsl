@@ -68,8 +68,14 @@ fn add_products(products: ptr<function, mat4x4<f32>>, local: u32, depth: u32) {
 
 // Four rows of a sum of weighted vectors: quads `local` % 8 and, of a head with more than 8 quads, `local` % 8 + 8.
 struct Sums {
-    low: array<vec4<f32>, 4>,
-    high: array<vec4<f32>, 4>,
+    low0: vec4<f32>,
+    low1: vec4<f32>,
+    low2: vec4<f32>,
+    low3: vec4<f32>,
+    high0: vec4<f32>,
+    high1: vec4<f32>,
+    high2: vec4<f32>,
+    high3: vec4<f32>,
 }
 
 // sums += weights · vectors of all columns.
@@ -78,18 +84,30 @@ fn add_weighted(sums: ptr<function, Sums>, local: u32) {
     for (var k = 0u; k < TILE; k++) {
         let weights = left_operand[place_of(k, local / TILE_QUADS)];
         let low = right_operand[k * HEAD_QUADS + quad];
-        (*sums).low[0] = fma(vec4<f32>(weights.x), low, (*sums).low[0]);
-        (*sums).low[1] = fma(vec4<f32>(weights.y), low, (*sums).low[1]);
-        (*sums).low[2] = fma(vec4<f32>(weights.z), low, (*sums).low[2]);
-        (*sums).low[3] = fma(vec4<f32>(weights.w), low, (*sums).low[3]);
+        (*sums).low0 = fma(vec4<f32>(weights.x), low, (*sums).low0);
+        (*sums).low1 = fma(vec4<f32>(weights.y), low, (*sums).low1);
+        (*sums).low2 = fma(vec4<f32>(weights.z), low, (*sums).low2);
+        (*sums).low3 = fma(vec4<f32>(weights.w), low, (*sums).low3);
         if params.head_size > 4u * TILE_QUADS {
             let high = right_operand[k * HEAD_QUADS + TILE_QUADS + quad];
-            (*sums).high[0] = fma(vec4<f32>(weights.x), high, (*sums).high[0]);
-            (*sums).high[1] = fma(vec4<f32>(weights.y), high, (*sums).high[1]);
-            (*sums).high[2] = fma(vec4<f32>(weights.z), high, (*sums).high[2]);
-            (*sums).high[3] = fma(vec4<f32>(weights.w), high, (*sums).high[3]);
+            (*sums).high0 = fma(vec4<f32>(weights.x), high, (*sums).high0);
+            (*sums).high1 = fma(vec4<f32>(weights.y), high, (*sums).high1);
+            (*sums).high2 = fma(vec4<f32>(weights.z), high, (*sums).high2);
+            (*sums).high3 = fma(vec4<f32>(weights.w), high, (*sums).high3);
         }
     }
+}
+
+// Rows of sums, low and high alternating, for a loop that stores them: one compiled copy of the store instead of eight.
+fn stored_quads(sums: Sums) -> array<vec4<f32>, 8> {
+    return array<vec4<f32>, 8>(
+        sums.low0, sums.high0, sums.low1, sums.high1, sums.low2, sums.high2, sums.low3, sums.high3,
+    );
+}
+
+// Quad of an invocation's stored quad `i`. It exists if it is less than the head's.
+fn quad_of(local: u32, i: u32) -> u32 {
+    return local % TILE_QUADS + i % 2u * TILE_QUADS;
 }
 
 // Sums of the rows over all columns, given each invocation's share. The whole workgroup has to call this, and not

@@ -82,7 +82,7 @@ impl Kernel {
     /// Returns true if the kernel is compiled without bounds checks, which would noticeably slow its innermost loop: it
     /// reads workgroup memory there.
     pub fn runs_unchecked(&self) -> bool {
-        self.sources.contains(&LARGE_TILE) || self.multiplies_blocks()
+        self.sources.contains(&LARGE_TILE) || self.sources.contains(&ATTENTION_TILE) || self.multiplies_blocks()
     }
 }
 
@@ -196,6 +196,7 @@ impl Stored {
 }
 
 const LARGE_TILE: &str = wgsl!("shared", "large_tile");
+const ATTENTION_TILE: &str = wgsl!("shared", "attention_workgroup");
 const SUBGROUP_TILE: &str = wgsl!("shared", "subgroup_tile");
 const MATRIX_TILE: &str = wgsl!("shared", "matrix_tile");
 

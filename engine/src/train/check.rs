@@ -110,17 +110,9 @@ pub(crate) fn lively(job: TrainingJob) -> TrainingJob {
         exponential @ WeightAverage::Exponential { .. } => exponential,
     });
     let learning_rate = CALM_RATE * job.optimizer.learning_rate;
-    // Adam hardly changes if all gradients are scaled, unless they become as small as its epsilon.
-    let largest_gradient = match job.optimizer.rule {
-        Rule::Adam { epsilon, .. } => {
-            let elements = job.model.parameters().unwrap_or_default() as f64;
-            job.optimizer.largest_gradient.map(|_| epsilon * elements.sqrt())
-        }
-        _ => job.optimizer.largest_gradient,
-    };
     TrainingJob {
         model: job.model.clone().with_lively_weights(),
-        optimizer: Optimizer { learning_rate, largest_gradient, ..job.optimizer.clone() },
+        optimizer: Optimizer { learning_rate, ..job.optimizer.clone() },
         average,
         // One more step than is trained, because averages jump after the last one.
         planned_steps: u64::from(STEPS) + 1,

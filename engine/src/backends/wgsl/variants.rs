@@ -245,16 +245,13 @@ impl Variant {
 /// Variant of the kernels of attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AttentionVariant {
-    /// One invocation per query or key. Runs everywhere.
+    /// Tiles of four tokens in the registers of an invocation. Runs everywhere.
     Plain,
     /// Tiles in workgroup memory, for real GPUs.
     Shared,
     /// Tiles in the registers of a subgroup's lanes, for emulated GPUs.
     Subgroup,
 }
-
-/// Tokens of a tile in a workgroup of attention.
-const ATTENTION_TILE: u32 = 32;
 
 impl AttentionVariant {
     /// Returns the variants that a device with these abilities runs.
@@ -264,7 +261,8 @@ impl AttentionVariant {
         [Self::Plain, Self::Shared].into_iter().chain(subgroup.then_some(Self::Subgroup))
     }
 
-    /// Returns the fastest variant, by measurements on llvmpipe, SwiftShader and an H200.
+    /// Returns the fastest variant on emulated GPUs, by measurements on llvmpipe and SwiftShader, and on real ones the
+    /// variant that reads memory least.
     pub(super) fn usual(abilities: Abilities, params: &Attention) -> Self {
         let unsuited = if abilities.software { Self::Shared } else { Self::Subgroup };
         let suited = Self::all_with(abilities, params).filter(|variant| *variant != unsuited);
@@ -282,13 +280,13 @@ impl AttentionVariant {
     }
 
     pub(super) fn invocations(self, params: &Attention) -> u64 {
-        let heads = u64::from(params.rows) * u64::from(params.heads);
-        let tiles = heads * u64::from(params.tokens.div_ceil(ATTENTION_TILE));
-        match self {
-            Self::Plain => heads * u64::from(params.tokens),
-            Self::Shared => 64 * tiles,
-            Self::Subgroup => u64::from(SUBGROUP_LANES) * tiles,
-        }
+        let (tile, invocations_per_tile) = match self {
+            Self::Plain => (4, 1),
+            Self::Shared => (32, 64),
+            Self::Subgroup => (32, SUBGROUP_LANES),
+        };
+        let tiles = params.rows * params.heads * params.tokens.div_ceil(tile);
+        u64::from(invocations_per_tile) * u64::from(tiles)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The kernels of memory networks and attention.
 
+use std::env;
+
 use proptest::prelude::*;
 use shaders::params::{
     Attention, ChannelSoftmax, Concatenate, Epilogue, MAX_HEAD_SIZE, PixelProducts, SentenceSum, Step, Transpose,
@@ -9,7 +11,10 @@ use shaders::reference as twin;
 
 use super::super::device::GpuDevice;
 use super::super::variants::AttentionVariant;
-use super::{ACTIVATIONS, Case, dropout_after, numbers, on_shapes, padded, single, step, storable, with_epilogue};
+use super::{
+    ACTIVATIONS, Case, ONLY_SUBGROUPS, Variants, dropout_after, numbers, on_shapes, padded, single, step, storable,
+    test_variants, with_epilogue,
+};
 
 fn stored(channels: u32) -> u32 {
     channels.next_multiple_of(4)
@@ -190,8 +195,16 @@ fn check_attention(device: &GpuDevice, variant: AttentionVariant, params: &Atten
     check(&case, "key_value_gradient", 2e-5);
 }
 
-#[test]
-fn attention_kernels_equal_their_twins() {
+/// Returns true if a test of `which` variants launches `variant`.
+fn is_launched(device: &GpuDevice, variant: AttentionVariant, which: Variants, params: &Attention) -> bool {
+    let usual = AttentionVariant::usual(device.abilities, params);
+    match which {
+        Variants::Usual => [AttentionVariant::Plain, usual].contains(&variant),
+        Variants::Every => variant == AttentionVariant::Subgroup || env::var_os(ONLY_SUBGROUPS).is_none(),
+    }
+}
+
+fn check_attention_variants(which: Variants) {
     // One tile of tokens or several, heads from the smallest to the largest size, and flat and steep scores.
     let extents = (1u32..4, 1u32..80, 1u32..4, 1..=MAX_HEAD_SIZE / 4, 0.1f32..2.0);
     on_shapes((extents, 0u32..2, 0..ACTIVATIONS.len(), 0u32..2), |device, (extents, causal, kind, accumulate)| {
@@ -200,7 +213,13 @@ fn attention_kernels_equal_their_twins() {
         let epilogue = Epilogue { accumulate, ..dropout_after(ACTIVATIONS[kind], 3 * heads * head_size) };
         let params = Attention { rows, tokens, heads, head_size, scale, causal, epilogue, ..Attention::default() };
         for variant in AttentionVariant::all_with(device.abilities, &params) {
-            check_attention(device, variant, &params);
+            if is_launched(device, variant, which, &params) {
+                check_attention(device, variant, &params);
+            }
         }
     });
+}
+
+test_variants! {
+    attention: check_attention_variants;
 }

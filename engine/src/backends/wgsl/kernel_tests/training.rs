@@ -186,7 +186,7 @@ fn gradients_are_clipped_by_their_global_norm() {
             limited.iter_mut().zip(gradients).for_each(|(limited, gradient)| *limited = factor * gradient);
         });
         case.check(device, "limit_gradients", (&params, &step(1)), 1, 1e-5);
-        let buffers = [bytes(&gradients), &vec![0; 4 * parts as usize]];
+        let buffers = [bytes(&gradients), &vec![0; 8 * parts as usize]];
         let squares = launch(device, "gradient_squares", &params, &step(1), &buffers, u64::from(64 * parts));
         let buffers = [bytes(&gradients), &squares[1], bytes(&limited)];
         let found = launch(device, "limit_many_gradients", &params, &step(1), &buffers, u64::from(64 * parts));

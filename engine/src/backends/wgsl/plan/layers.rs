@@ -3,21 +3,16 @@
 use bytemuck::Pod;
 use shaders::params::{
     Add, Attention, BatchNorm, ChannelSoftmax, Concatenate, Dense, Elementwise, Embedding, Epilogue, LayerNorm,
-    LocalResponse, PixelProducts, Pool, Position, SentenceSum, Transpose, activation,
+    LocalResponse, PixelProducts, Pool, Position, SentenceSum, Transpose,
 };
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::products::{Params, Pass};
 use super::super::recording::{BufferRange, Combination};
 use super::super::variants::AttentionVariant;
-use super::planner::{LayerPhase, Planner};
+use super::planner::{LayerPhase, Planner, is_plain};
 use super::products::{GradientSum, rows_per_part};
 use crate::model::{PoolKind, SlidingWindow, Stage, Words};
-
-/// Returns true if results are stored, and gradients passed on, as they are computed.
-fn is_plain(epilogue: &Epilogue) -> bool {
-    (epilogue.activation, epilogue.dropout_stream, epilogue.accumulate) == (activation::IDENTITY, 0, 0)
-}
 
 impl Planner<'_> {
     /// Launches a kernel that reads only a stage's inputs (and gradient) and computes four values per invocation.
@@ -120,9 +115,16 @@ impl Planner<'_> {
 
     pub(super) fn add(&mut self, stage: &Stage, phase: LayerPhase) {
         let params = self.sized(stage).add();
-        let of_input =
-            |input, epilogue| Add { repeats: if input == 0 { 1 } else { params.repeats }, epilogue, ..params };
-        self.map_values(stage, phase, ["add_forward", "add_gradient"], &params, of_input);
+        if phase != LayerPhase::Backward {
+            return self.map_inputs("add_forward", stage, &params);
+        }
+        for (input, repeats) in [(0, 1), (1, params.repeats)] {
+            if !self.hand_gradient_on(stage, input) {
+                let bindings = [self.output_gradient(stage), self.input_of(stage, input)];
+                let with = |epilogue| Add { repeats, epilogue, ..params };
+                self.pass_back("add_gradient", stage, input, &bindings, with);
+            }
+        }
     }
 
     pub(super) fn concatenate(&mut self, stage: &Stage, phase: LayerPhase) {
@@ -151,17 +153,17 @@ impl Planner<'_> {
     pub(super) fn word_scores(&mut self, stage: &Stage, phase: LayerPhase) {
         let (params, product) = (self.sized(stage).word_scores(), self.sized(stage).word_vectors());
         let (x, vectors) = (self.input_of(stage, 0), self.product_weight(stage, 0));
-        // The gradient of the logits has as many rows as a test.
-        let (is_last, dy) = (stage.output + 1 == self.values.len(), self.output_gradient(stage));
         if phase != LayerPhase::Backward {
             let (y, epilogue) = (self.output_of(stage), params.epilogue);
-            if is_last && is_plain(&epilogue) {
-                // The slope of a plain epilogue does not depend on the result, so that any buffer can be bound.
-                let params = Params::Dense(Dense { epilogue, ..product });
-                return self.product(Pass::InputGradient, params, &[x, vectors, dy, y]);
+            if stage.output + 1 == self.values.len() && is_plain(&epilogue) {
+                // The slope of a plain epilogue does not depend on the result, so that any buffer of its size can be
+                // bound. The gradient of the logits has as many rows as a test.
+                let bindings = [x, vectors, self.output_gradient(stage), y];
+                return self.product(Pass::InputGradient, Params::Dense(Dense { epilogue, ..product }), &bindings);
             }
             return self.builder.dispatch("pixel_products_forward", &params, &[x, vectors, y], self.quads(y));
         }
+        let dy = self.output_gradient(stage);
         self.product_gradient(stage.tensor, None, product, dy, x);
         let Some((dx, epilogue)) = self.input_gradient(stage, 0) else { return };
         if is_plain(&epilogue) {
@@ -218,9 +220,11 @@ impl Planner<'_> {
             part_stride: sum.part_stride,
             ..params
         });
-        let elementwise = self.sized(stage).elementwise();
-        let bindings = [dy, self.input_of(stage, 0)];
-        self.pass_back("pass_gradient", stage, 0, &bindings, |epilogue| Elementwise { epilogue, ..elementwise });
+        if !self.hand_gradient_on(stage, 0) {
+            let elementwise = self.sized(stage).elementwise();
+            let bindings = [dy, self.input_of(stage, 0)];
+            self.pass_back("pass_gradient", stage, 0, &bindings, |epilogue| Elementwise { epilogue, ..elementwise });
+        }
     }
 
     pub(super) fn attention(&mut self, stage: &Stage, phase: LayerPhase, heads: u32, causal: bool) {

@@ -3,7 +3,7 @@
 use half::f16;
 use results::InputMode;
 use shaders::Stored;
-use shaders::params::{Epilogue, MAX_HEAD_SIZE, StepResult};
+use shaders::params::{Epilogue, MAX_HEAD_SIZE, StepResult, activation};
 
 use super::super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::super::recording::{BufferRange, Builder};
@@ -40,6 +40,9 @@ impl TrainingSetup {
     }
 }
 
+/// The value of the data, which has no gradient.
+const DATA: usize = 0;
+
 pub(super) struct Planner<'a> {
     pub(super) job: &'a TrainingJob,
     pub(super) choices: &'a Choices,
@@ -73,10 +76,11 @@ pub(super) enum LayerPhase {
     Backward,
 }
 
+#[derive(Clone, Copy)]
 pub(super) struct ValueBuffers {
     /// Index of the buffer with the values.
     pub(super) values: usize,
-    /// Index of the buffer with their gradient; `None` for the data.
+    /// Index of the buffer with their gradient; `None` for the data, and before a stage of the backward pass.
     pub(super) gradient: Option<usize>,
     /// True once a stage of the backward pass has written the gradient.
     pub(super) contributed: bool,
@@ -113,10 +117,8 @@ impl<'a> Planner<'a> {
         for (index, value) in stages.values.iter().enumerate() {
             let features = u64::from(value.stored_features(CHANNEL_ALIGNMENT));
             let name = if index == 0 { "batch" } else { "activation" };
-            let mut buffer = |name, rows: u32| builder.zeros(name, stored.bytes() * u64::from(rows) * features).buffer;
-            let gradient = (index > 0).then(|| buffer("activation gradient", batch));
-            let values_buffer = buffer(name, test_rows);
-            values.push(ValueBuffers { values: values_buffer, gradient, contributed: false });
+            let buffer = builder.zeros(name, stored.bytes() * u64::from(test_rows) * features).buffer;
+            values.push(ValueBuffers { values: buffer, gradient: None, contributed: false });
         }
         // The kernel of the loss writes a gradient of zeros for each row of a test.
         if let Some(logits) = values.last_mut() {
@@ -176,18 +178,51 @@ impl<'a> Planner<'a> {
         self.rows_of(stage.output, self.values[stage.output].values)
     }
 
-    pub(super) fn output_gradient(&self, stage: &Stage) -> BufferRange {
-        let gradient = self.values[stage.output].gradient.expect("only the data has no gradient");
-        self.rows_of(stage.output, gradient)
+    pub(super) fn output_gradient(&mut self, stage: &Stage) -> BufferRange {
+        self.gradient_of(stage.output)
+    }
+
+    fn gradient_of(&mut self, value: usize) -> BufferRange {
+        let bytes = self.rows_of(value, self.values[value].values).bytes;
+        let buffer = &mut self.values[value].gradient;
+        let buffer = *buffer.get_or_insert_with(|| self.builder.zeros("activation gradient", bytes).buffer);
+        self.rows_of(value, buffer)
     }
 
     /// Returns the gradient of a stage's input, and the epilogue that completes it; `None` for the data.
     pub(super) fn input_gradient(&mut self, stage: &Stage, input: usize) -> Option<(BufferRange, Epilogue)> {
         let value = stage.inputs[input];
-        let gradient = self.rows_of(value, self.values[value].gradient?);
+        if value == DATA {
+            return None;
+        }
+        let gradient = self.gradient_of(value);
         let accumulate = u32::from(std::mem::replace(&mut self.values[value].contributed, true));
         let epilogue = self.stages.values[value].stored_epilogue(CHANNEL_ALIGNMENT);
         Some((gradient, Epilogue { accumulate, ..epilogue }))
+    }
+
+    /// Makes the gradient of a stage's output the gradient of an input, without a launch. Returns false if they differ,
+    /// or if a later launch would change a gradient that is still needed.
+    pub(super) fn hand_gradient_on(&mut self, stage: &Stage, input: usize) -> bool {
+        let value = stage.inputs[input];
+        let [source, target] = [stage.output, value].map(|value| self.stages.values[value]);
+        let is_first = value != DATA && !self.values[value].contributed;
+        if !is_first || source.shape != target.shape || !is_plain(&target.epilogue) {
+            return false;
+        }
+        let gradient = Some(self.output_gradient(stage).buffer);
+        // The previous stage, which is the next of the backward pass, is the last to read its output's gradient.
+        let previous = stage.output - 1;
+        let is_over_soon = |a: usize, b: usize| a == previous && !self.stages.stages[a - 1].inputs.contains(&b);
+        let mut others = stage.inputs.iter().enumerate().filter(|(other, _)| *other != input).map(|(_, other)| *other);
+        let is_safe = others.all(|other| {
+            let shares = self.values[other].gradient == gradient;
+            other != value && (!shares || is_over_soon(value, other) || is_over_soon(other, value))
+        });
+        if is_safe {
+            self.values[value] = ValueBuffers { gradient, contributed: true, ..self.values[value] };
+        }
+        is_safe
     }
 
     /// Returns a buffer that a stage keeps from its forward to its backward pass, given the bytes per sample.
@@ -223,6 +258,11 @@ impl<'a> Planner<'a> {
     pub(super) fn bias(&self, stage: &Stage, bias: bool) -> BufferRange {
         if bias { self.weight(stage, 1) } else { self.arenas.zeros }
     }
+}
+
+/// Returns true if values are stored, and gradients passed back, as they are computed.
+pub(super) fn is_plain(epilogue: &Epilogue) -> bool {
+    (epilogue.activation, epilogue.dropout_stream, epilogue.accumulate) == (activation::IDENTITY, 0, 0)
 }
 
 fn check_limits(model: &Model, stages: &Stages, stored: Stored) -> Result<(), ModelError> {

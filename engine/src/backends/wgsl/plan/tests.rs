@@ -121,6 +121,16 @@ fn steps_of_large_batches_add_few_launches() {
 }
 
 #[test]
+fn sums_hand_gradients_on_without_launches() {
+    let copies = |name| {
+        let launches = launches(&plan(name, 8).training);
+        launches.into_iter().filter(|kernel| ["add_gradient", "pass_gradient"].contains(kernel)).count()
+    };
+    // Dropout changes the gradients of two branches per block, and of the first input.
+    assert_eq!((copies("gpt-nano"), copies("gpt-small")), (0, 13));
+}
+
+#[test]
 fn lenet_reads_the_image_with_narrow_kernels() {
     let plan = plan("caffe-mnist", 8);
     let launches = launches(&plan.training);

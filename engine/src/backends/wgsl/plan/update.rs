@@ -76,7 +76,7 @@ impl Planner<'_> {
             self.builder.dispatch("limit_gradients", &params, &[gradients, limited], 1);
             return limited;
         }
-        let squares = self.builder.floats("squares of gradients", u64::from(parts));
+        let squares = self.builder.floats("squares of gradients", 2 * u64::from(parts));
         let invocations = 64 * u64::from(parts);
         self.builder.dispatch("gradient_squares", &params, &[gradients, squares], invocations);
         let bindings = [gradients, squares, limited];
