@@ -33,7 +33,7 @@ fn main(
     var weighted: array<mat4x4<f32>, HEAD_QUADS>;
     for (var first = 0u; first < end; first += TILE) {
         let key_starts = tile.queries + known(four_tokens(first)) * stride() + width();
-        var scores: mat4x4<f32>;
+        var scores = mat4x4<f32>();
         for (var n = 0u; n < quads; n++) {
             scores = add_matrix_product(transpose(x_columns(query_starts, n)), x_columns(key_starts, n), scores);
         }

@@ -36,8 +36,8 @@ fn main(
         let query_starts = tile.queries + queries * stride();
         let starts = tile.results + queries * width();
         let numbers = tile.numbers + queries;
-        var scores: mat4x4<f32>;
-        var products: mat4x4<f32>;
+        var scores = mat4x4<f32>();
+        var products = mat4x4<f32>();
         for (var n = 0u; n < quads; n++) {
             scores = add_matrix_product(transpose(x_columns(key_starts, n)), x_columns(query_starts, n), scores);
             let values = transpose(x_columns(key_starts + width(), n));

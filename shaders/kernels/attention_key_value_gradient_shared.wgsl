@@ -40,8 +40,8 @@ fn main(
     var value_sums: Sums;
     for (var first = first_query(tile.first); first < params.tokens; first += TILE) {
         let queries = known(four_tokens(first + row_of(local)));
-        var scores: mat4x4<f32>;
-        var products: mat4x4<f32>;
+        var scores = mat4x4<f32>();
+        var products = mat4x4<f32>();
         for (var part = 0u; part < quads; part += TILE_QUADS) {
             let quad = part + local % TILE_QUADS;
             let depth = 4u * min(TILE_QUADS, quads - part);

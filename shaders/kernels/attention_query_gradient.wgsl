@@ -43,8 +43,8 @@ fn main(
     var sums: array<mat4x4<f32>, HEAD_QUADS>;
     for (var first = 0u; first < end; first += TILE) {
         let key_starts = tile.queries + known(four_tokens(first)) * stride() + width();
-        var scores: mat4x4<f32>;
-        var products: mat4x4<f32>;
+        var scores = mat4x4<f32>();
+        var products = mat4x4<f32>();
         for (var n = 0u; n < quads; n++) {
             scores = add_matrix_product(transpose(x_columns(query_starts, n)), x_columns(key_starts, n), scores);
             let values = x_columns(key_starts + width(), n);

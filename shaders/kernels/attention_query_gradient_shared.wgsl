@@ -52,8 +52,8 @@ fn main(
     var sums: Sums;
     for (var first = 0u; first < end; first += TILE) {
         let key_starts = keys_start + known(four_tokens(first + row_of(local))) * stride();
-        var scores: mat4x4<f32>;
-        var products: mat4x4<f32>;
+        var scores = mat4x4<f32>();
+        var products = mat4x4<f32>();
         for (var part = 0u; part < quads; part += TILE_QUADS) {
             let quad = part + local % TILE_QUADS;
             let depth = 4u * min(TILE_QUADS, quads - part);

@@ -218,3 +218,14 @@ fn every_kernel_can_be_translated_to_what_platforms_compile() {
         }
     }
 }
+
+/// Chromium 156 does not set such variables to zero again in the next round of a loop.
+#[test]
+fn variables_inside_blocks_have_initial_values() {
+    for (kernel, form) in modules() {
+        let source = kernel.source(form);
+        let is_uninitialized = |line: &&str| line.starts_with("        ") && line.trim().starts_with("var ");
+        let found = source.lines().filter(is_uninitialized).find(|line| !line.contains('='));
+        assert_eq!(found, None, "{}", kernel.name);
+    }
+}
