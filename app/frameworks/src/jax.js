@@ -328,10 +328,14 @@ class Network {
   }
 
   async evaluate(batches) {
-    const results = batches.map(({ inputs, labels, factors }) => {
+    const results = [];
+    for (const { inputs, labels, factors } of batches) {
       tree.dispose(factors);
-      return this.test(tree.ref(this.weightsHeld), inputs, labels);
-    });
+      const result = this.test(tree.ref(this.weightsHeld), inputs, labels);
+      // All batches in flight may need more memory than wasm has.
+      await blockUntilReady(result[0]);
+      results.push(result);
+    }
     const losses = await read(results.map(([loss]) => loss));
     const correct = await read(results.map((result) => result[1]));
     return { loss: sum(losses), correct: sum(correct) };
