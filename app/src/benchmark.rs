@@ -356,7 +356,7 @@ async fn order(kind: RunKind, options: &RunOptions) -> (RunOrder, Option<String>
         spec: options.spec(platform::random_seed),
         registration: None,
         started_unix_seconds: platform::unix_seconds(),
-        client: platform::browser().client(platform::logical_processors()),
+        client: platform::browser().client(platform::logical_processors(), platform::has_battery().await),
         kept: platform::kept_tuning(),
     };
     match kind {

@@ -58,13 +58,14 @@ impl Browser {
         matches!(self.family, "Chrome" | "Edge" | "Opera")
     }
 
-    pub fn client(&self, logical_processors: Option<u32>) -> Client {
+    pub fn client(&self, logical_processors: Option<u32>, has_battery: Option<bool>) -> Client {
         Client {
             kind: ClientKind::Browser,
             name: self.family.to_owned(),
             version: if self.major.is_empty() { "unknown".to_owned() } else { self.major.clone() },
             operating_system: self.system.to_owned(),
             logical_processors,
+            has_battery,
         }
     }
 
@@ -230,9 +231,9 @@ mod tests {
     #[test]
     fn record_has_only_family_and_major_version() {
         let text = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0.3";
-        let client = browser(text).client(Some(8));
+        let client = browser(text).client(Some(8), None);
         assert_eq!((client.name.as_str(), client.version.as_str()), ("Firefox", "145"));
-        assert_eq!(browser("Lynx").client(None).version, "unknown");
+        assert_eq!(browser("Lynx").client(None, None).version, "unknown");
     }
 
     #[test]

@@ -238,7 +238,7 @@ pub fn points(rows: &[RunRow]) -> (Vec<ScatterPoint>, usize) {
     (points, without)
 }
 
-/// Scatter plot of time to accuracy from left to right, and throughput upwards; `None` for too few points. The axes are
+/// Scatter plot of time to target from left to right, and throughput upwards; `None` for too few points. The axes are
 /// logarithmic, because a phone and a server differ by a factor of thousands.
 pub fn scatter(points: &[ScatterPoint]) -> Option<ChartContent> {
     let mut backends: Vec<&str> = Vec::new();

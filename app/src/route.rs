@@ -13,6 +13,8 @@ pub const LEADERBOARD: &str = "/leaderboard";
 
 pub const DEVICES: &str = "/devices";
 
+pub const SPEEDRUN: &str = "/tab-speedrun";
+
 pub const SIDE_BY_SIDE: &str = "/side-by-side";
 
 pub const FILE: &str = "/file";
@@ -27,6 +29,7 @@ pub enum Route {
     /// Two to four stored results or devices side by side; their ids are in the query.
     SideBySide,
     Leaderboard,
+    Speedrun,
     Devices,
     File,
     /// Page of a run or shared comparison with this id, or of a device with this key, in which non-ASCII characters are
@@ -64,6 +67,7 @@ pub fn route(path: &str) -> Route {
         [] | ["index.html"] => Route::Start,
         ["compare"] => Route::Compare,
         ["leaderboard"] => Route::Leaderboard,
+        ["tab-speedrun"] => Route::Speedrun,
         ["devices"] => Route::Devices,
         ["file"] => Route::File,
         ["side-by-side"] => Route::SideBySide,
@@ -160,6 +164,7 @@ mod tests {
             (COMPARE, Route::Compare),
             ("/compare/", Route::Compare),
             (LEADERBOARD, Route::Leaderboard),
+            (SPEEDRUN, Route::Speedrun),
             (DEVICES, Route::Devices),
             ("/comparisons/Ab3-_9", Route::Stored(StoredKind::Comparison, id())),
             ("/comparisons/Ab3-_9/delete", Route::Delete(StoredKind::Comparison, id())),

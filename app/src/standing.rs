@@ -128,7 +128,7 @@ pub fn ranks(places: &[StandingsPlace], total: u64) -> Vec<Option<String>> {
     places.iter().map(rank).collect()
 }
 
-/// Keeps the best line of each device, sorted by time to accuracy and then by throughput.
+/// Keeps the best line of each device, sorted by time to target and then by throughput.
 pub fn soonest(mut places: Vec<StandingsPlace>) -> Vec<StandingsPlace> {
     let seconds = |line: &StandingsPlace| line.seconds_to_target.unwrap_or(f64::INFINITY);
     places.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)).then(b.figure.median.total_cmp(&a.figure.median)));

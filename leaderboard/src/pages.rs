@@ -135,8 +135,18 @@ async fn serve_index(index: &Path, previews: &Previews, path: &str, headers: &He
 }
 
 /// First words of the paths of the page's views (`app/src/route.rs`).
-const VIEWS: [&str; 9] =
-    ["comparisons", "compare", "devices", "docs", "file", "leaderboard", "moderation", "runs", "side-by-side"];
+const VIEWS: [&str; 10] = [
+    "comparisons",
+    "compare",
+    "devices",
+    "docs",
+    "file",
+    "leaderboard",
+    "moderation",
+    "runs",
+    "side-by-side",
+    "tab-speedrun",
+];
 
 fn is_view(path: &str) -> bool {
     path.split('/').find(|part| !part.is_empty()).is_none_or(|first| VIEWS.contains(&first))

@@ -351,7 +351,7 @@ impl ProgramArgs {
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadFileArgs {
     /// TOML or JSON file of a network to train: layers, optimizer, schedule, data set (docs/WORKLOADS.md). Repeatable;
-    /// never ranked
+    /// with `--upload`, one language model, which competes in the open class by its loss
     #[arg(long = "workload-file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 }

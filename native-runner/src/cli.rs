@@ -35,6 +35,8 @@ Examples:
   native-runner --backend burn-remote --remote gpu1.example,gpu2.example
                                                    share each batch among the devices of two other machines
   native-runner --upload https://gradmark.example  upload the result to a leaderboard, after asking
+  native-runner --upload https://gradmark.example --workload-file my_network.toml
+                                                   a language model of your own, in the open class
   native-runner adapters                           list the devices of this machine
   native-runner study gtdl-batch-size --scale 0.01 run a published study at 1 % of its length
   native-runner compare --baseline base head --fail-if-slower 5%
@@ -58,7 +60,7 @@ const ABOUT: &str = "\
 Gradmark: how fast does this device learn?
 
 Trains real networks on real data with this machine's GPU and reports samples per second,
-accuracy and time to accuracy. Without a subcommand it runs a suite of workloads.";
+accuracy and time to target. Without a subcommand it runs a suite of workloads.";
 
 #[derive(Debug, Parser)]
 #[command(name = "native-runner", version = VERSION, about = ABOUT, after_help = EXAMPLES)]

@@ -25,6 +25,7 @@ pub(crate) fn provenance() -> Provenance {
             version,
             operating_system: operating_system().to_owned(),
             logical_processors: thread::available_parallelism().ok().and_then(|count| u32::try_from(count.get()).ok()),
+            has_battery: Some(!all().is_empty()),
         },
     }
 }

@@ -151,7 +151,12 @@ fn verdict(record: &RunRecord) -> String {
     let mode = if record.device.adapter.compatibility { IN_COMPATIBILITY_MODE } else { "" };
     let workloads: Vec<String> = record.workloads.iter().map(headline).collect();
     let why = unranked_because(record);
-    let rank = if why.is_empty() { "can be ranked".to_owned() } else { format!("not ranked: {}", why.join(", ")) };
+    let is_completed = record.workloads.iter().all(|of| of.outcome == Outcome::Completed);
+    let rank = match () {
+        () if record.is_of_open_class() && is_completed => "in the open class, by its loss".to_owned(),
+        () if why.is_empty() => "can be ranked".to_owned(),
+        () => format!("not ranked: {}", why.join(", ")),
+    };
     format!("{device}{mode} · {} · {} · {rank}", record.device.backend, workloads.join(" · "))
 }
 

@@ -17,7 +17,9 @@ use serde::{Deserialize, Serialize};
 
 mod comparisons;
 mod devices;
+mod open;
 mod proof;
+mod speedrun;
 
 pub use comparisons::{
     AcceptedComparison, ComparedFigure, ComparedSide, ComparedWorkload, Comparing, ComparingQuery, SharedComparison,
@@ -28,9 +30,11 @@ pub use devices::{
     Distribution, DistributionQuery, FigureOfDevice, HistoryCategory, HistoryLine, RankedClass, RateBin, RunStanding,
     ScoreRank, ScoreTable, Standings, StandingsPlace, StandingsQuery, StandingsTable, WorkloadStanding, voices_missing,
 };
+pub use open::{OPEN_SUITE, OpenEntry, OpenQuery, OpenTable};
 pub use proof::{
     CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, WantedHashes, WantedState,
 };
+pub use speedrun::{DeviceForm, Speedrun, SpeedrunClass, SpeedrunQuery, SpeedrunRecord};
 
 use crate::{Adapter, ClientKind, Precision, RunRecord, Suite, Summary};
 
@@ -46,6 +50,9 @@ pub struct StartRun {
     pub suite: Suite,
     /// Version of the engine that will run.
     pub engine_version: String,
+    /// Network and recipe, in the layout of the record's `network`. Only in the suite `open`, which requires it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<serde_json::Value>,
 }
 
 /// Id and seed of a registered run.

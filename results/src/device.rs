@@ -131,6 +131,10 @@ pub struct Client {
     pub operating_system: String,
     /// Number of logical processors; absent if the platform does not report it.
     pub logical_processors: Option<u32>,
+    /// True if the machine has a battery. A browser reports only a battery that is charging or not full, since many
+    /// report a full one for machines without; absent if the platform does not report it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub has_battery: Option<bool>,
 }
 
 impl Client {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::api::OPEN_SUITE;
 use crate::text::is_plain;
 use crate::{
     Communication, Correctness, Departure, Device, InputPipeline, Layout, Precision, Provenance, Resources, RunSpec,
@@ -46,6 +47,17 @@ impl RunRecord {
         self.departures.is_empty()
     }
 
+    /// Returns true for a run of the open class that departs from it only by its network, which every such run brings.
+    pub fn is_of_open_class(&self) -> bool {
+        let is_network = |departure: &Departure| matches!(departure, Departure::NetworkFile { .. });
+        self.suite.name == OPEN_SUITE && self.departures.len() == 1 && self.departures.iter().all(is_network)
+    }
+
+    /// Returns true if a leaderboard can prove the run: it used only the settings of its suite, or of the open class.
+    pub fn follows_rules(&self) -> bool {
+        self.is_standard() || self.is_of_open_class()
+    }
+
     /// Returns the seconds that the run was paused, over all workloads.
     pub fn paused_seconds(&self) -> f64 {
         let stretches = self.workloads.iter().flat_map(|workload| &workload.timeline);
@@ -75,7 +87,7 @@ pub struct WorkloadRecord {
     /// Name of the network, such as `caffe-mnist`.
     pub workload: String,
     /// Network and recipe that were read from a file, in the layout of `native-runner workloads --json`; absent for
-    /// built-in networks. Such a run is never ranked, and leaderboards refuse it.
+    /// built-in networks. Leaderboards accept such a run only in the suite `open`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<serde_json::Value>,
     /// Settings of the training.

@@ -6,11 +6,11 @@ use results::api::{
     Standings, StandingsPlace, StandingsQuery, Tier, voices_missing,
 };
 
-use super::parts::{answered, listed, load, load_kept, load_latest, notice, select, table};
+use super::parts::{answered, listed, load, load_kept, load_latest, network_choice, notice, table};
 use super::places::{self, STANDINGS, bar_of, best_run, chip, client, largest, no_places, runs_and_submitters, vendor};
 use super::runs::{NETWORK, run_table};
 use super::side_by_side::compare_with;
-use crate::filters::{DEVICE, RunColumn, network, networks};
+use crate::filters::{DEVICE, RunColumn, networks};
 use crate::own_runs::OwnRuns;
 use crate::route::{DEVICES, LEADERBOARD, StoredKind, with_query};
 use crate::text::{self, capitalised};
@@ -225,24 +225,16 @@ fn group(title: String, lines: Vec<HistoryLine>) -> impl IntoView {
     })
 }
 
-const PARAMETER: &str = "network";
 const MAX_LINES: u32 = 200;
 
-fn suite_of(network: &str) -> Option<&'static engine::SuiteDefinition> {
+pub(super) fn suite_of(network: &str) -> Option<&'static engine::SuiteDefinition> {
     engine::SUITES.iter().find(|suite| suite.workloads.contains(&network))
 }
 
 pub(super) fn devices_page() -> impl IntoView {
     platform::set_title(t!(device_which));
-    let ranked = |name: &&'static str| suite_of(name).is_some();
-    let requested = platform::parameter(PARAMETER).and_then(|name| network(&name)).filter(ranked);
-    let first = requested.unwrap_or(engine::SUITES[0].workloads[0]);
-    let chosen = RwSignal::new(first);
-    let options = networks().filter(ranked).map(|name| (name, text::workload_title(name))).collect();
-    let choose = move |name| {
-        platform::put_in_address(PARAMETER, name);
-        chosen.set(name);
-    };
+    let ranked = networks().filter(|name| suite_of(name).is_some());
+    let (chosen, choice) = network_choice(ranked.collect(), engine::SUITES[0].workloads[0]);
     let suite = Memo::new(move |_| suite_of(chosen.get()).map(|suite| suite.name).unwrap_or_default());
     let loaded = load_latest::<Standings>(move || {
         let suite = suite.get().to_owned();
@@ -251,7 +243,7 @@ pub(super) fn devices_page() -> impl IntoView {
     view! {
         <section class="sheet" aria-labelledby="devices-title">
             <h1 id="devices-title">{t!(device_which)}</h1>
-            {select(t!(common_network), options, first, choose)}
+            {choice}
             {listed(loaded, move |standings| {
                 let mut tables = standings.tables.into_iter();
                 let table = tables.find(|table| table.workload == chosen.get());

@@ -9,7 +9,7 @@ use super::places::{STANDINGS, places, published_table, top_places};
 use super::runs::runs;
 use crate::documents::document;
 use crate::filters::{Filters, RUNS, TAB, suite_networks};
-use crate::route::{DEVICES, LEADERBOARD, export, with_query};
+use crate::route::{DEVICES, LEADERBOARD, SPEEDRUN, export, with_query};
 use crate::{platform, t, text};
 
 pub(super) fn leaderboard_page() -> impl IntoView {
@@ -28,7 +28,8 @@ pub(super) fn leaderboard_page() -> impl IntoView {
             }}
             {exports(chosen)}
             <p class="note">
-                <a href=DEVICES>{t!(device_which)}</a>" · "<a href="/moderation">{t!(moderation_log)}</a>
+                <a href=SPEEDRUN>{t!(speedrun_link)}</a>" · "<a href=DEVICES>{t!(device_which)}</a>" · "
+                <a href="/moderation">{t!(moderation_log)}</a>
             </p>
         </section>
     }

@@ -19,6 +19,7 @@ mod run;
 mod running;
 mod runs;
 mod side_by_side;
+mod speedrun;
 mod start;
 mod state;
 mod write;
@@ -29,7 +30,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use crate::platform;
-use crate::route::{COMPARE, LEADERBOARD, Route, StoredKind, route};
+use crate::route::{COMPARE, LEADERBOARD, Route, SPEEDRUN, StoredKind, route};
 use crate::t;
 
 const KEEP_AFTER: Duration = Duration::from_secs(3);
@@ -52,6 +53,7 @@ fn whole_page() -> impl IntoView {
         Route::Start => start::start_page().into_any(),
         Route::Compare => compare::compare_page().into_any(),
         Route::Leaderboard => leaderboard::leaderboard_page().into_any(),
+        Route::Speedrun => speedrun::speedrun_page().into_any(),
         Route::Devices => device::devices_page().into_any(),
         Route::File => result::file_page().into_any(),
         Route::SideBySide => side_by_side::side_by_side_page().into_any(),
@@ -68,6 +70,7 @@ fn whole_page() -> impl IntoView {
             parts::notice(t!(common_nothing_here), why, "/", t!(common_to_start))
         }
     };
+    let pages = [(COMPARE, t!(common_compare)), (LEADERBOARD, t!(common_leaderboard)), (SPEEDRUN, t!(speedrun_title))];
     view! {
         <a class="skip" href="#main">{t!(common_skip)}</a>
         <header class="top">
@@ -80,7 +83,7 @@ fn whole_page() -> impl IntoView {
                 <span>"Gradmark"</span>
             </a>
             <nav aria-label=t!(common_pages)>
-                {[(COMPARE, t!(common_compare)), (LEADERBOARD, t!(common_leaderboard))].map(|(address, title)| {
+                {pages.map(|(address, title)| {
                     let current = (platform::path() == address).then_some("page");
                     view! { <a href=address aria-current=current>{title}</a> }
                 })}

@@ -254,6 +254,23 @@ pub(super) fn select<T: Copy + PartialEq + 'static>(
     }
 }
 
+/// Drop-down list of networks that is kept in the URL, and the chosen one. `usual` is chosen without the URL.
+pub(super) fn network_choice(
+    networks: Vec<&'static str>,
+    usual: &'static str,
+) -> (RwSignal<&'static str>, impl IntoView) {
+    const PARAMETER: &str = "network";
+    let requested = platform::parameter(PARAMETER);
+    let requested = networks.iter().copied().find(|name| requested.as_deref() == Some(*name));
+    let chosen = RwSignal::new(requested.unwrap_or(usual));
+    let options = networks.into_iter().map(|name| (name, text::workload_title(name))).collect();
+    let choose = move |name| {
+        platform::put_in_address(PARAMETER, name);
+        chosen.set(name);
+    };
+    (chosen, select(t!(common_network), options, chosen.get_untracked(), choose))
+}
+
 /// Placeholder for the link in a sentence: a private-use character that no text contains.
 pub(super) const LINK: &str = "\u{e000}";
 

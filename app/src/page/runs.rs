@@ -238,11 +238,25 @@ fn cell(cell: TableCell) -> impl IntoView {
     }
 }
 
+/// Name of a run's device, and the reported name if its owner claims another.
+pub(super) fn device_names(row: &RunRow) -> (String, Option<String>) {
+    let device = text::device_name(&row.adapter, row.claimed_name.as_deref());
+    let reported = Some(text::device_name(&row.adapter, None)).filter(|name| *name != device);
+    (device, reported)
+}
+
+/// Link to a run, marked if it is the visitor's own.
+pub(super) fn run_link(run_id: &str, name: String, own: bool) -> impl IntoView + use<> {
+    view! {
+        <a href=format!("/runs/{run_id}")>{name}</a>
+        {own.then(|| view! { <span class="tier">{t!(leaderboard_yours)}</span> })}
+    }
+}
+
 fn run_row(row: RunRow, first: &'static [PlainText], own: bool, columns: &[RunColumn]) -> impl IntoView + use<> {
     let is_network = first[0] == NETWORK;
-    let device = text::device_name(&row.adapter, row.claimed_name.as_deref());
-    let reported = Some(text::device_name(&row.adapter, None));
-    let reported = reported.filter(|name| *name != device && !is_network);
+    let (device, reported) = device_names(&row);
+    let reported = reported.filter(|_| !is_network);
     let network = text::workload_title(&row.workload);
     let name = if is_network { network.clone() } else { device };
     let unusual = (!row.standard)
@@ -251,8 +265,7 @@ fn run_row(row: RunRow, first: &'static [PlainText], own: bool, columns: &[RunCo
     view! {
         <tr class:own=own data-run=row.run_id.clone() data-ranked=row.ranked.to_string()>
             <th scope="row">
-                <a href=format!("/runs/{}", row.run_id)>{name}</a>
-                {own.then(|| view! { <span class="tier">{t!(leaderboard_yours)}</span> })}
+                {run_link(&row.run_id, name, own)}
                 {explain(notes)}
             </th>
             {(first.len() > 1).then(|| view! { <td class="network">{network}</td> })}

@@ -46,11 +46,23 @@ pub(crate) async fn probe(without_core: bool) -> BrowserGpu {
 
 const LOOK_EVERY_MILLISECONDS: f64 = 1000.0;
 
-/// True on battery power; `None` if the browser does not report it (only Chromium does).
-pub(crate) async fn on_battery() -> Option<bool> {
+/// Battery of the Battery Status API, which only Chromium has. Without a battery, it is full and charging.
+async fn battery() -> Option<JsValue> {
     let battery = promise_of(&window().navigator(), "getBattery", &JsValue::UNDEFINED)?;
-    let battery = JsFuture::from(battery).await.ok()?;
-    property(&battery, "charging").as_bool().map(|charging| !charging)
+    JsFuture::from(battery).await.ok()
+}
+
+/// True on battery power; `None` if the browser does not report it.
+pub(crate) async fn on_battery() -> Option<bool> {
+    property(&battery().await?, "charging").as_bool().map(|charging| !charging)
+}
+
+/// True if the machine certainly has a battery, otherwise `None`.
+pub(crate) async fn has_battery() -> Option<bool> {
+    let battery = battery().await?;
+    let is_full = property(&battery, "level").as_f64().is_none_or(|level| level >= 1.0);
+    let is_charging = property(&battery, "charging").as_bool().unwrap_or(true);
+    (!is_full || !is_charging).then_some(true)
 }
 
 /// Observer of the processor pressure from all programs, using the Compute Pressure API.

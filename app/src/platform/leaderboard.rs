@@ -43,7 +43,7 @@ impl fmt::Display for RequestError {
 }
 
 pub(crate) async fn register(suite: Suite) -> Fetched<StartedRun> {
-    let start = StartRun { suite, engine_version: env!("CARGO_PKG_VERSION").to_owned() };
+    let start = StartRun { suite, engine_version: env!("CARGO_PKG_VERSION").to_owned(), network: None };
     let body = json::compact(&start);
     answer(&send(Method::POST, "/api/v1/runs", Some(&body), None).await?).await
 }

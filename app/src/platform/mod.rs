@@ -8,8 +8,8 @@ mod worker;
 
 pub(crate) use automation::{TaskReport, automate};
 pub(crate) use device::{
-    BrowserGpu, CallOnDrop, HiddenTimer, PressureWatch, ask_before_leaving, keep_screen_on, lock_runs, on_battery,
-    probe,
+    BrowserGpu, CallOnDrop, HiddenTimer, PressureWatch, ask_before_leaving, has_battery, keep_screen_on, lock_runs,
+    on_battery, probe,
 };
 pub(crate) use leaderboard::{RequestError, availability, delete, get, html_of, register, share_comparison, upload};
 pub(crate) use storage::*;

@@ -121,6 +121,7 @@ fn empty_and_missing_pages_are_accessible_and_in_german() {
         ("/leaderboard?leaderboard=runs", ""),
         ("/leaderboard?leaderboard-class=processor", "Bestenliste"),
         ("/devices", "Welches Gerät trainiert ein Netz am schnellsten?"),
+        ("/tab-speedrun", "Speedrun"),
         ("/file", "Ergebnisdatei anzeigen"),
         ("/moderation", "Moderationsprotokoll"),
         ("/side-by-side", ""),

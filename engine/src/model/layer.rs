@@ -5,8 +5,8 @@ use shaders::params::activation as activations;
 use super::Shape;
 
 /// Layer of a model. Activations are N, H, W, C; flattening keeps that order.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Layer {
     /// Cross-correlation; kernel `[height, width, in, filters]`, bias `[filters]`.
     Conv2d {
@@ -102,7 +102,7 @@ pub enum Padding {
     Zeros(u32),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PoolKind {
     Max,
@@ -182,12 +182,13 @@ impl Layer {
         match *self {
             Self::Attention { causal, .. } => causal,
             Self::Conv2d { size, stride, padding, .. } => {
-                size.area() == 1 && stride == 1 && matches!(padding, Padding::Valid | Padding::Same | Padding::Zeros(0))
+                size.sides() == [1, 1]
+                    && stride == 1
+                    && matches!(padding, Padding::Valid | Padding::Same | Padding::Zeros(0))
             }
             // A part of the characters would be moved to earlier pixels.
             Self::Embedding { first, count, .. } => first == 0 && count == input.features(),
             Self::Add { .. }
-            | Self::BatchNorm { .. }
             | Self::Concatenate
             | Self::Dropout { .. }
             | Self::LayerNorm { .. }
@@ -195,7 +196,9 @@ impl Layer {
             | Self::PositionEmbedding { .. }
             | Self::Softmax { .. }
             | Self::WordScores { .. } => true,
-            Self::Dense { .. }
+            // In training, its averages contain later characters.
+            Self::BatchNorm { .. }
+            | Self::Dense { .. }
             | Self::Gru { .. }
             | Self::Lstm { .. }
             | Self::PixelProducts
@@ -255,7 +258,8 @@ impl Default for Multipliers {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Weights {
     pub kernel: Initializer,
     pub bias: Option<Initializer>,

@@ -7,7 +7,7 @@ mod stage_params;
 mod tensor;
 mod whitening;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use layer::Cell;
 pub use layer::{Activation, Initializer, KernelSize, Layer, Multipliers, Padding, PoolKind, Rounding, Weights};
@@ -29,16 +29,17 @@ pub struct Model {
     pub nodes: Vec<Node>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Node {
     pub layer: Layer,
     pub inputs: Vec<Source>,
     /// Earlier node that owns this node's tensor.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<usize>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     Data,

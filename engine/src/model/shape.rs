@@ -1,11 +1,12 @@
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Activation, Initializer, Layer, Model, Padding, Rounding, Source};
 
 /// Shape of one sample: height, width, channels. A vector is `1 × 1 × features`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Shape {
     pub height: u32,
     pub width: u32,

@@ -1,6 +1,6 @@
 //! Departures of a run from its suite.
 
-use results::{Departure, InputMode, Precision, RunRecord, Warning};
+use results::{Departure, InputMode, Precision, RunRecord, Warning, WorkloadRecord};
 use sha2::{Digest, Sha256};
 
 use crate::backends::{KNOWN_BACKENDS, REFERENCE, WGSL};
@@ -10,8 +10,12 @@ use crate::workload::SuiteDefinition;
 pub fn departures(record: &RunRecord, suite: &SuiteDefinition) -> Vec<Departure> {
     let spec = &record.requested;
     let mut found = Vec::new();
-    let in_suite = |name: &str| suite.workloads.contains(&name);
-    let trained = record.workloads.iter().filter(|of| in_suite(&of.workload)).count();
+    // Networks of the open class are from files.
+    let in_suite = |of: &&WorkloadRecord| match suite.is_open() {
+        true => of.network.is_some(),
+        false => suite.workloads.contains(&of.workload.as_str()),
+    };
+    let trained = record.workloads.iter().filter(in_suite).count();
     if trained < suite.workloads.len() {
         found.push(Departure::LeftOut { trained, networks: suite.workloads.len() });
     }

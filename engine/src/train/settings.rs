@@ -30,7 +30,7 @@ pub(super) fn job_settings(request: &RunRequest, workload: &Workload) -> Result<
     let batch_size = spec.batch_size.unwrap_or(workload.batch_size);
     let batches = workload.batches(workload.data_set_definition().train.samples, batch_size)?;
     let (steps, seconds) = match spec.length {
-        None => (batches.steps_of_epochs(request.suite.epochs), request.suite.training_seconds),
+        None => (batches.steps_of_epochs(request.suite.epochs_of(workload)), request.suite.training_seconds),
         Some(Length::Epochs(epochs)) => (batches.steps_of_epochs(epochs.get()), f64::INFINITY),
         Some(Length::Steps(steps)) => (steps.get(), f64::INFINITY),
         Some(Length::Seconds(seconds)) => (u64::MAX, seconds.get()),

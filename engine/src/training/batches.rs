@@ -1,4 +1,4 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Assignment of samples to steps, the same for every backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -11,7 +11,7 @@ pub struct BatchPlan {
     pub batching: Batching,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SampleOrder {
     /// New random order every epoch.
     Shuffled,
@@ -22,7 +22,7 @@ pub enum SampleOrder {
 }
 
 /// Treatment of the remainder if the batch size does not divide the set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Batching {
     /// The last batch of an epoch is short, as in Keras.
     ShortLast,

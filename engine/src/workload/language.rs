@@ -88,8 +88,8 @@ fn recipe(model: Model, reduced: Model, batch_size: u32, steps_per_epoch: u32) -
         order: SampleOrder::Drawn { per_epoch: batch_size * steps_per_epoch },
         batching: Batching::DropLast,
         published_epochs: EPOCHS,
-        // PyTorch reaches it in gpt-nano after four fifths of the steps.
-        target: Goal::Loss(1.9),
+        // Ten seeds of `gpt-nano` in PyTorch reach it after four fifths of the steps (docs/PERFORMANCE.md).
+        target: Goal::Loss(1.91),
         evaluations_per_epoch: 1,
         ..Workload::recipe("moby-dick", model, optimizer)
     }

@@ -6,10 +6,11 @@ mod keras;
 mod language;
 mod memory;
 mod modern;
+mod open;
 
 use std::sync::Arc;
 
-use results::Goal;
+use results::{Goal, WorkloadRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -22,6 +23,7 @@ use crate::training::{
     BatchPlan, Batching, EarlyStopping, Flip, InputRecipe, Loss, Optimizer, Rule, SampleOrder, Segments, TrainingJob,
     WeightAverage,
 };
+pub use open::{MAX_TEST_FLOPS, OPEN, OpenRefusal};
 
 /// Network with its data set and published training recipe.
 #[derive(Clone, Debug, Serialize)]
@@ -123,7 +125,7 @@ impl Workload {
     }
 
     /// Returns the definition for a record, unless the network is built in.
-    pub(crate) fn described(&self) -> Option<serde_json::Value> {
+    pub fn described(&self) -> Option<serde_json::Value> {
         // Converts through text, which keeps the short decimal form of 32-bit numbers.
         let described = || serde_json::from_str(&serde_json::to_string(self).ok()?).ok();
         if self.is_built_in() { None } else { described() }
@@ -317,8 +319,21 @@ pub const SUITES: &[SuiteDefinition] = &[
     },
 ];
 
+/// Returns a suite or the open class.
 pub fn suite(name: &str) -> Option<&'static SuiteDefinition> {
-    SUITES.iter().find(|s| s.name == name)
+    SUITES.iter().chain([&OPEN]).find(|s| s.name == name)
+}
+
+impl SuiteDefinition {
+    /// Returns true for the open class, whose networks are from files.
+    pub fn is_open(&self) -> bool {
+        self.name == OPEN.name
+    }
+
+    /// Returns the number of epochs of a workload. In the open class, its file sets them.
+    pub fn epochs_of(&self, workload: &Workload) -> u32 {
+        if self.is_open() { workload.published_epochs } else { self.epochs }
+    }
 }
 
 /// Adam with the constants of the paper.
@@ -393,14 +408,32 @@ pub struct Standard {
 
 impl Standard {
     pub fn of(suite: &SuiteDefinition, name: &str) -> Option<Self> {
-        let workload = workload(name)?;
+        Some(Self::new(suite, workload(name)?).expect("tests check that every batch fits its data set"))
+    }
+
+    /// Returns the training of a recorded network, or `None` if it is unknown. A network from a file must follow the
+    /// rules of the open class.
+    pub fn of_record(suite: &SuiteDefinition, record: &WorkloadRecord) -> Option<Self> {
+        match &record.network {
+            Some(network) => Self::of_network(network).ok().filter(|_| network["name"] == record.workload),
+            None => Self::of(suite, &record.workload),
+        }
+    }
+
+    /// Returns the training of a network in the open class, as a record contains the network.
+    ///
+    /// # Errors The open class does not accept the network.
+    pub fn of_network(network: &serde_json::Value) -> Result<Self, OpenRefusal> {
+        let workload = open::read(network)?;
+        Self::new(&OPEN, workload).map_err(|error| OpenRefusal::new("out_of_range", "batch_size", error.to_string()))
+    }
+
+    fn new(suite: &SuiteDefinition, workload: Workload) -> Result<Self, EngineError> {
         let sets = workload.data_set_definition();
-        let batches = workload
-            .batches(sets.train.samples, workload.batch_size)
-            .expect("tests check that every batch fits its data set");
-        let steps = batches.steps_of_epochs(suite.epochs);
+        let batches = workload.batches(sets.train.samples, workload.batch_size)?;
+        let steps = batches.steps_of_epochs(suite.epochs_of(&workload));
         let (training_seconds, test_samples) = (suite.training_seconds, workload.test_samples());
-        Some(Self { workload, batches, steps, training_seconds, test_samples })
+        Ok(Self { workload, batches, steps, training_seconds, test_samples })
     }
 
     pub fn job(&self, data: Arc<DataSet>, seed: u32) -> TrainingJob {

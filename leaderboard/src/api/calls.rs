@@ -8,8 +8,9 @@ use results::RunRecord;
 use results::api::{
     AcceptedComparison, AcceptedRun, CommitSegment, CommittedSegment, Comparing, ComparingQuery, DataSetList,
     DeviceHistory, DeviceHistoryQuery, DeviceSummary, Distribution, DistributionQuery, ListRuns, ModerationLog,
-    ModerationQuery, OpenLap, OpenedLap, ProofWanted, ProvePart, RunList, RunStanding, SharedComparison, Standings,
-    StandingsQuery, StartRun, StartedRun, StoredComparison, StoredRun, Verdict,
+    ModerationQuery, OpenLap, OpenQuery, OpenTable, OpenedLap, ProofWanted, ProvePart, RunList, RunStanding,
+    SharedComparison, Speedrun, SpeedrunQuery, Standings, StandingsQuery, StartRun, StartedRun, StoredComparison,
+    StoredRun, Verdict,
 };
 use results::badge::{Badge, BadgeQuery};
 use results::open_data::{ExportAbout, ExportQuery, SnapshotList};
@@ -17,8 +18,8 @@ use serde_json::Value;
 
 use super::call::{Call, DELETE, GET, POST, PUT, RefusalCodes, UNKNOWN_DEVICE, UNKNOWN_RUN, call};
 use super::{
-    compare, comparisons, devices, export, list, list_data_sets, openapi, pictures, runs, segments, standings,
-    submissions,
+    compare, comparisons, devices, export, list, list_data_sets, open, openapi, pictures, runs, segments, speedrun,
+    standings, submissions,
 };
 
 /// Codes of refused records.
@@ -65,7 +66,12 @@ fn runs_and_lists() -> Vec<Call> {
             .about("Registers a run before it starts")
             .takes::<StartRun>()
             .answers::<StartedRun>("201", "The id, nonce and seed of the run")
-            .refuses(&[("422", &["bad_name", "out_of_range", "too_long", "unknown_suite"])])
+            .refuses(&[("422", &["bad_name", "bad_text", "fixed_setting", "missing_network", "network_of_a_file"])])
+            .refuses(&[(
+                "422",
+                &["network_too_large", "not_a_network", "not_provable", "other_data_set", "out_of_range"],
+            )])
+            .refuses(&[("422", &["sees_later_characters", "too_long", "unknown_suite"])])
             .refuses(&[("503", &["too_many_open_runs"])]),
         call(POST, "/v1/runs/import", submissions::import)
             .about("Imports the record of a run that was not registered")
@@ -86,7 +92,10 @@ fn runs_and_lists() -> Vec<Call> {
             .refuses(RECORD)
             .refuses(&[("403", &["wrong_nonce"]), ("409", &["already_submitted"])])
             .refuses(&[("410", &["deleted", "expired"])])
-            .refuses(&[("422", &["wrong_engine_version", "wrong_run_id", "wrong_seed", "wrong_suite"])]),
+            .refuses(&[(
+                "422",
+                &["other_network", "wrong_engine_version", "wrong_run_id", "wrong_seed", "wrong_suite"],
+            )]),
         call(DELETE, "/v1/runs/{id}", runs::delete)
             .about("Permanently deletes a run")
             .bearer("deletion_secret")
@@ -166,6 +175,14 @@ fn devices_and_tables() -> Vec<Call> {
             .about("Ranks devices, in all tables of a suite at once")
             .query::<StandingsQuery>()
             .answers::<Standings>("200", "One table per network"),
+        call(GET, "/v1/speedrun", speedrun::show)
+            .about("Returns the shortest proven time to the target of a workload for each class of devices, and its history")
+            .query::<SpeedrunQuery>()
+            .answers::<Speedrun>("200", "The records of each class that has one"),
+        call(GET, "/v1/open", open::show)
+            .about("Returns the proven runs of the open class with the lowest losses on the test set of a data set")
+            .query::<OpenQuery>()
+            .answers::<OpenTable>("200", "The runs, lowest loss first"),
         call(GET, "/v1/distribution", standings::show_distribution)
             .about("Returns the distribution of rates among the proven runs of a workload")
             .query::<DistributionQuery>()

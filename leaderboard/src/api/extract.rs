@@ -24,6 +24,8 @@ use crate::validation::{self, Refusal};
 const MAX_RECORD_BYTES: usize = 4 << 20;
 /// Largest body whose fields are all short strings and numbers.
 pub(crate) const MAX_FIELDS_BYTES: usize = 16 << 10;
+/// Largest body of an announcement, which may contain a network.
+pub(crate) const MAX_NETWORK_BYTES: usize = 64 << 10;
 /// Largest body of a `proof` request: hashes, and the losses of a segment.
 pub(crate) const MAX_LOSSES_BYTES: usize = 1 << 20;
 /// Largest body of a state.

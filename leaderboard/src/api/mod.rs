@@ -8,10 +8,12 @@ mod devices;
 mod export;
 mod extract;
 mod list;
+mod open;
 mod openapi;
 mod pictures;
 mod runs;
 mod segments;
+mod speedrun;
 mod standings;
 mod submissions;
 

@@ -282,9 +282,8 @@ fn open_workload(leaderboard: &Leaderboard, started: &Started, nonce: &str, work
     if leaderboard.clock.unix_seconds() > started.expires_unix_seconds {
         return Err(ApiError::expired());
     }
-    let suite = engine::suite(&started.suite.name).filter(|suite| suite.workloads.contains(&workload));
-    let known = suite.and_then(|suite| Standard::of(suite, workload)).ok_or_else(|| {
-        let message = format!("The suite of this run has no network named {workload}.");
+    let known = known_workload(started, workload).ok_or_else(|| {
+        let message = format!("This run has no network named {workload}.");
         unprocessable("unknown_workload", message).at("workload")
     })?;
     if let Some(obstacle) = known.workload.proof_obstacle() {
@@ -292,6 +291,14 @@ fn open_workload(leaderboard: &Leaderboard, started: &Started, nonce: &str, work
         return Err(unprocessable("not_provable", message).at("workload"));
     }
     Ok(known)
+}
+
+fn known_workload(started: &Started, workload: &str) -> Option<Standard> {
+    if let Some(network) = started.network.as_ref().filter(|network| network["name"] == workload) {
+        return Standard::of_network(network).ok();
+    }
+    let suite = engine::suite(&started.suite.name).filter(|suite| suite.workloads.contains(&workload))?;
+    Standard::of(suite, workload)
 }
 
 fn training_has_ended() -> ApiError {

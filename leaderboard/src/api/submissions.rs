@@ -10,7 +10,7 @@ use serde::Deserialize;
 use tokio::sync::Semaphore;
 
 use super::Leaderboard;
-use super::extract::{Announced, IdempotencyKey, JsonBytes, MAX_FIELDS_BYTES, Requester};
+use super::extract::{Announced, IdempotencyKey, JsonBytes, MAX_NETWORK_BYTES, Requester};
 use crate::counted_event::CountedEvent;
 use crate::error::{ApiError, Result};
 use crate::proof::{ServerKey, Started};
@@ -29,7 +29,7 @@ static ASIDE: Semaphore = Semaphore::const_new(2);
 pub(crate) async fn start(
     State(leaderboard): State<Leaderboard>,
     requester: Requester,
-    body: JsonBytes<MAX_FIELDS_BYTES>,
+    body: JsonBytes<MAX_NETWORK_BYTES>,
 ) -> Result<Response> {
     let request: StartRun = body.parse()?;
     validation::check_start(&request)?;
@@ -45,6 +45,7 @@ pub(crate) async fn start(
         used: false,
         submitter: submitter.word,
         prefix: submitter.prefix,
+        network: request.network,
     };
     let most = Some(leaderboard.protection.open_runs).filter(|&most| most > 0);
     if !leaderboard.storage.start(&started, most).await? {
@@ -70,7 +71,7 @@ pub(crate) async fn upload(
     let (announced, key) = (started.clone(), leaderboard.key.clone());
     let mut record = run_blocking(move || {
         check_credentials(&body, &announced, &key)?;
-        read_record(&body)
+        read_record(&body, announced.network.is_some())
     })
     .await?;
     belongs_to(&record, &started)?;
@@ -116,7 +117,7 @@ pub(crate) async fn import(
 ) -> Result<Response> {
     let (bytes, id, now) = (body.len(), random_word::<RUN_ID_BYTES>()?, leaderboard.clock.unix_seconds());
     let (mut run, fingerprint) = run_blocking(move || {
-        let mut run = validation::check(read_record(&body)?, &RecordOrigin::Imported, id, now)?;
+        let mut run = validation::check(read_record(&body, false)?, &RecordOrigin::Imported, id, now)?;
         let fingerprint = fingerprint(&mut run.record)?;
         Ok((run, fingerprint))
     })
@@ -168,7 +169,8 @@ pub(super) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> Resul
     }
 }
 
-fn read_record(body: &JsonBytes) -> Result<RunRecord> {
+/// Reads a record. It may contain a network only if it was announced with one.
+fn read_record(body: &JsonBytes, may_have_network: bool) -> Result<RunRecord> {
     #[derive(Deserialize)]
     struct Versioned {
         schema_version: u32,
@@ -178,8 +180,10 @@ fn read_record(body: &JsonBytes) -> Result<RunRecord> {
         Ok(of) => validation::check_schema_version(of.schema_version).map_or_else(ApiError::from, |()| error),
         Err(_) => error,
     };
-    let networks: Networks = body.parse().map_err(of_version)?;
-    check_networks(&FieldPath::ROOT, &networks)?;
+    if !may_have_network {
+        let networks: Networks = body.parse().map_err(of_version)?;
+        check_networks(&FieldPath::ROOT, &networks)?;
+    }
     body.parse().map_err(of_version)
 }
 
@@ -207,7 +211,11 @@ fn belongs_to(record: &RunRecord, started: &Started) -> Checked {
     root.field("suite").require(record.suite == started.suite, "wrong_suite", message)?;
     let message = "The run was announced with another engine version.";
     let is_same = record.provenance.engine_version == started.engine_version;
-    root.field("provenance.engine_version").require(is_same, "wrong_engine_version", message)
+    root.field("provenance.engine_version").require(is_same, "wrong_engine_version", message)?;
+    let Some(announced) = &started.network else { return Ok(()) };
+    let is_same = matches!(&*record.workloads, [of] if of.network.as_ref() == Some(announced));
+    let message = "The network differs from the one that the run was announced with.";
+    root.field("workloads").item(0).field("network").require(is_same, "other_network", message)
 }
 
 fn stored_now(leaderboard: &Leaderboard, run: StoredRun, secret: String) -> Response {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use results::DeviceKind;
+use results::api::DeviceForm;
 use serde::Deserialize;
 
 use super::name::{comparable, look};
@@ -53,6 +54,7 @@ struct DeviceSeries {
     vendor: Vendor,
     #[serde(rename = "kind")]
     _kind: DeviceKind,
+    form: Option<DeviceForm>,
     architectures: Vec<String>,
     #[serde(default)]
     clocks_above_published: f64,
@@ -73,6 +75,8 @@ pub struct KnownDevice {
     /// The canonical name, with the vendor: `NVIDIA GeForce RTX 4090`.
     pub name: String,
     pub vendor: Vendor,
+    /// Form of all machines with it, if the name does not tell.
+    pub form: Option<DeviceForm>,
     /// Values of WebGPU's `GPUAdapterInfo.architecture` for it, such as `lovelace`, as in Dawn's `gpu_info.json`.
     pub architectures: Vec<String>,
     /// Published single-precision peak, with a fused multiply-add as two operations, of the fastest variant.
@@ -93,10 +97,11 @@ static TABLE: LazyLock<Vec<KnownDevice>> = LazyLock::new(|| {
     let text = include_str!("../../../reference/devices.json");
     let file: File = serde_json::from_str(text).expect("the file is checked in");
     let devices_of = |series: DeviceSeries| {
-        let DeviceSeries { vendor, architectures, clocks_above_published, devices, .. } = series;
+        let DeviceSeries { vendor, form, architectures, clocks_above_published, devices, .. } = series;
         devices.into_iter().map(move |SeriesDevice { name, flops_per_second, aliases }| KnownDevice {
             name,
             vendor,
+            form,
             architectures: architectures.clone(),
             flops_per_second,
             clocks_above_published,

@@ -6,6 +6,7 @@
 
 pub mod class;
 pub mod contradiction;
+pub mod form;
 pub mod identity;
 pub mod lookup;
 pub mod name;
@@ -15,5 +16,6 @@ pub(crate) mod testing;
 
 pub use class::{DeviceClass, class_of, is_software};
 pub use contradiction::contradiction;
+pub use form::form_of;
 pub use identity::DeviceIdentity;
 pub use lookup::{KnownDevice, Vendor, known_devices, look_up};

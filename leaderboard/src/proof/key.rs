@@ -7,6 +7,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use hmac::{Hmac, KeyInit, Mac};
 use results::{Beacon, Suite};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::Sha256;
 
 use super::{SeenLap, SeenSegment};
@@ -35,6 +36,8 @@ pub(crate) struct Started {
     pub(crate) submitter: Option<String>,
     /// Pseudonym of the address's /24 or /48 for one day. `None` for the host's own machine.
     pub(crate) prefix: Option<String>,
+    /// Definition of the network of the open class; absent in other suites.
+    pub(crate) network: Option<Value>,
 }
 
 impl ServerKey {
@@ -65,16 +68,21 @@ impl ServerKey {
 
     /// Returns the nonce of an announced run: an HMAC of all its promises. A reader of the database cannot compute it.
     pub(crate) fn nonce(&self, of: &Started) -> String {
-        results::hex(&self.code(&[
+        let network = of.network.as_ref().map(Value::to_string);
+        let (created, expires) = (of.created_unix_seconds.to_le_bytes(), of.expires_unix_seconds.to_le_bytes());
+        let (seed, version) = (of.seed.to_le_bytes(), of.suite.version.to_le_bytes());
+        let mut parts: Vec<&[u8]> = vec![
             b"announcement",
             of.run_id.as_bytes(),
-            &of.seed.to_le_bytes(),
+            &seed,
             of.suite.name.as_bytes(),
-            &of.suite.version.to_le_bytes(),
+            &version,
             of.engine_version.as_bytes(),
-            &of.created_unix_seconds.to_le_bytes(),
-            &of.expires_unix_seconds.to_le_bytes(),
-        ]))
+            &created,
+            &expires,
+        ];
+        parts.extend(network.as_ref().map(|network| network.as_bytes()));
+        results::hex(&self.code(&parts))
     }
 
     /// Returns the deletion secret of an import with an idempotency key. Equal arguments give the same secret.
@@ -207,6 +215,7 @@ mod tests {
             Started { engine_version: "0.1.1".to_owned(), ..started("run") },
             Started { created_unix_seconds: 0.5, ..started("run") },
             Started { expires_unix_seconds: 1000.5, ..started("run") },
+            Started { network: Some(Value::Null), ..started("run") },
         ];
         assert!(others.iter().all(|other| key.nonce(other) != nonce));
         assert_ne!(ServerKey(b"of another server"[..].into()).nonce(&started("run")), nonce);

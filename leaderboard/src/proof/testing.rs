@@ -16,6 +16,7 @@ pub(crate) fn started(run_id: &str) -> Started {
         used: false,
         submitter: None,
         prefix: None,
+        network: None,
     }
 }
 

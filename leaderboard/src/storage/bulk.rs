@@ -5,7 +5,7 @@ use sqlx::{AssertSqlSafe, Row};
 use super::run_rows::RunRows;
 use super::started::{count_announced, count_finished};
 use super::values::Statement;
-use super::{Database, NewRun, Result, export, figures, list, moderation, started};
+use super::{Database, NewRun, Result, export, figures, list, moderation, open, speedruns, started};
 
 impl Database {
     pub(crate) async fn store_all(&self, runs: &[NewRun]) -> Result<()> {
@@ -55,9 +55,11 @@ impl Database {
 fn all_queries() -> Vec<(String, Vec<String>)> {
     const DEVICE: &[&str] = &["'reported-example-gpu-9000'"];
     const TABLE: &[&str] = &["'quick'", "1", "'gpu'", "'f32'", "'caffe-mnist'", "NULL", "NULL"];
-    let recent = list::recent_of_device();
-    let fixed: [(&str, &[&str], &[&str]); 14] = [
+    let (recent, records) = (list::recent_of_device(), speedruns::records());
+    let fixed: [(&str, &[&str], &[&str]); 16] = [
         (&recent, DEVICE, &["20"]),
+        (&records, &["'quick 1 desktop native'", "'caffe-mnist'"], &[]),
+        (open::LOWEST, &["'moby-dick'", "100"], &[]),
         (list::DEVICE, DEVICE, &[]),
         (figures::SELECT_DEVICE, DEVICE, &[]),
         (figures::PROVEN, DEVICE, &[]),

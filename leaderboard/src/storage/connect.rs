@@ -192,7 +192,11 @@ fn options_of(file: &Path, create: bool) -> Result<AnyConnectOptions> {
 }
 
 /// Files of `migrations/`, in order: version, name and SQL. A released file is never edited; add another one instead.
-const FILES: [(i64, &str, &str); 1] = [(1, "schema", include_str!("../../migrations/0001_schema.sql"))];
+const FILES: [(i64, &str, &str); 3] = [
+    (1, "schema", include_str!("../../migrations/0001_schema.sql")),
+    (2, "speedrun", include_str!("../../migrations/0002_speedrun.sql")),
+    (3, "open", include_str!("../../migrations/0003_open.sql")),
+];
 
 /// Runs the missing migrations. If several servers start at once, one runs them and the others wait.
 pub(super) async fn bring_up_to_date(connection: &mut AnyConnection) -> Result<(), MigrateError> {

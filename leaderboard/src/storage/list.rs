@@ -51,10 +51,10 @@ pub(crate) struct ListPage {
     pub(crate) next: Option<(RowKey, u64)>,
 }
 
-const SHOWN: &str = concat!(
+pub(super) const SHOWN: &str = concat!(
     "SELECT runs.run_id, results.workload, runs.backend, runs.adapter AS adapter_json, runs.claimed_name, \
      runs.client AS _client, results.batch_size, results.precision, runs.tier, results.submitted_unix_seconds, \
-     results.summary AS summary_json, ",
+     results.summary AS summary_json, results.engine_version AS _engine_version, ",
     as_flag!("runs.standard", "standard"),
     ", ",
     as_flag!("results.ranked_as IS NOT NULL", "ranked"),
@@ -139,13 +139,18 @@ pub(super) fn recent_of_device() -> String {
     )
 }
 
-fn run_row(row: &AnyRow) -> Result<RunRow> {
+pub(super) fn run_row(row: &AnyRow) -> Result<RunRow> {
     let client: Client = from_str(row.try_get("_client")?)?;
     let mut fields = fields(row)?;
     fields.insert("client_kind".to_owned(), to_value(client.kind)?);
-    fields.insert("client".to_owned(), format!("{} {}", client.name, client.version).into());
+    fields.insert("client".to_owned(), label(&client).into());
     fields.insert("operating_system".to_owned(), client.operating_system.into());
     Ok(from_value(Value::Object(fields))?)
+}
+
+/// Returns the client's name and version, such as `Chrome 142`.
+pub(super) fn label(client: &Client) -> String {
+    format!("{} {}", client.name, client.version)
 }
 
 /// Chooses the first filter that matches few results, or else the order of the list. Also returns the limit of the scan,

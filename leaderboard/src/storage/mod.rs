@@ -11,9 +11,11 @@ mod figures;
 mod kinds;
 mod list;
 mod moderation;
+mod open;
 mod run_rows;
 mod runs;
 mod segments;
+mod speedruns;
 mod started;
 mod trouble;
 mod trust;
@@ -137,6 +139,7 @@ impl Database {
         connect::bring_up_to_date(&mut connection).await?;
         connection.close().await?;
         let storage = connector.storage();
+        storage.fill_forms().await?;
         storage.refresh_figures().await;
         Ok(storage)
     }

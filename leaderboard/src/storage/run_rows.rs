@@ -10,7 +10,7 @@ use super::kinds::ResultKind;
 use super::started::Submitter;
 use super::trust::{outdate, place};
 use super::values::{insert, insert_all, scalar, tuple};
-use crate::devices::{DeviceIdentity, class_of};
+use crate::devices::{DeviceIdentity, class_of, form_of};
 use crate::proof::proof_obstacle;
 
 pub(crate) struct NewRun {
@@ -65,8 +65,8 @@ impl<'a> RunRows<'a> {
             "record": to_string(record)?, "suite": record.suite,
             "client_kind": record.provenance.client.kind, "device_class": class_of(record).name(),
             "device_key": identity.key, "device_name": identity.label, "device_source": identity.source,
-            "inferred": identity.inferred, "vendor": vendor, "submitter": submitter.word,
-            "submitter_day": submitter.day, "prefix": submitter.prefix,
+            "inferred": identity.inferred, "form": form_of(record, &identity).name(), "vendor": vendor,
+            "submitter": submitter.word, "submitter_day": submitter.day, "prefix": submitter.prefix,
         });
         let mut rows = Self { run, row, results: Vec::new(), kinds: Vec::new() };
         for (place, of) in record.workloads.iter().enumerate().filter(|(_, of)| of.outcome == Outcome::Completed) {

@@ -56,7 +56,7 @@ impl Database {
     pub(crate) async fn started(&self, run_id: &str) -> Result<Option<Started>> {
         let query = concat!(
             "SELECT run_id, seed, suite_name, suite_version, engine_version, created_unix_seconds, \
-             expires_unix_seconds, submitter, prefix, ",
+             expires_unix_seconds, submitter, prefix, network AS network_json, ",
             as_flag!("used", "used"),
             " FROM started_runs WHERE run_id = $1"
         );

@@ -96,11 +96,12 @@ pub(super) async fn write(
 }
 
 /// Copies the listed columns of a run, and ranks rankable results of proven standard runs on hardware.
-const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, voice, submitter_day) = \
-     (SELECT runs.tier <> 'hidden', \
+pub(super) const PLACE: &str = "UPDATE results SET \
+     (shown, ranked_as, device_key, voice, submitter_day, speedrun_class) = (SELECT runs.tier <> 'hidden', \
      CASE WHEN results.rankable AND runs.tier = 'proven' AND runs.standard AND NOT runs.software \
      AND runs.device_class IN ('gpu', 'processor') THEN runs.device_class END, \
-     COALESCE(runs.device_key, ''), COALESCE(runs.prefix, runs.submitter), COALESCE(runs.submitter_day, 0) \
+     COALESCE(runs.device_key, ''), COALESCE(runs.prefix, runs.submitter), COALESCE(runs.submitter_day, 0), \
+     suite_name || ' ' || suite_version || ' ' || form || ' ' || client_kind \
      FROM runs WHERE runs.run_id = results.run_id) WHERE run_id = $1";
 
 const OUTDATE: &str = "INSERT INTO stale_devices (device_key, mark) VALUES ($1, $2) \

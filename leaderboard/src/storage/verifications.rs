@@ -9,7 +9,7 @@ use sqlx::AnyConnection;
 use super::run_rows::descending_result;
 use super::trust::{Own, Trust};
 use super::values::{KEEP, as_flag, execute, insert, scalar, sql, tuple};
-use super::{Database, Result, StorageError, trust};
+use super::{Database, Result, StorageError, open, trust};
 
 /// Prefers runs that were never verified, and then the /24 or /48 that was served longest ago.
 const TAKE: &str = concat!(
@@ -108,6 +108,9 @@ impl Database {
                 "UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4";
             let (text, descending) = (serde_json::to_string(&summary)?, descending_result(claimed, &summary));
             execute!(transaction, update, [text, descending, run_id, workload])?;
+            if own.tier == Tier::Proven && of.record.is_of_open_class() {
+                open::keep_result(&mut transaction, run_id, claimed, &summary).await?;
+            }
         }
         let mut stale = BTreeSet::new();
         if own != before.own {

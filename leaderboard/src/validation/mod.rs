@@ -10,11 +10,11 @@ mod table;
 mod training;
 mod work;
 
-use results::api::{Note, StartRun, StoredRun, Tier};
+use results::api::{Note, OPEN_SUITE, StartRun, StoredRun, Tier};
 use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::Serialize;
 
-use engine::ProofObstacle;
+use engine::{ProofObstacle, Standard};
 
 use crate::devices::DeviceIdentity;
 use crate::proof::{SeenWorkload, limited_summaries, proof_obstacle};
@@ -46,12 +46,23 @@ pub(crate) fn check_query(query: &impl Serialize) -> Checked {
 
 pub(crate) fn check_start(request: &StartRun) -> Checked {
     check_request(request)?;
-    work::known_suite(&FieldPath::ROOT.field("suite"), &request.suite).map(|_known| ())
+    let suite = work::known_suite(&FieldPath::ROOT.field("suite"), &request.suite)?;
+    let path = FieldPath::ROOT.field("network");
+    match &request.network {
+        Some(network) if suite.is_open() => Standard::of_network(network).map(drop).map_err(|refusal| {
+            let field = [path.to_string(), refusal.field].into_iter().filter(|part| !part.is_empty());
+            Refusal { code: refusal.code, message: refusal.message, field: field.collect::<Vec<_>>().join(".") }
+        }),
+        None if suite.is_open() => path.refuse("missing_network", "A run of the open class needs its network."),
+        Some(_) => path.refuse("network_of_a_file", "Only runs of the suite `open` can have a network of their own."),
+        None => Ok(()),
+    }
 }
 
 /// Returns a record with its verdict as the run to store, submitted `now`, or its first broken rule.
 pub(crate) fn check(record: RunRecord, origin: &RecordOrigin<'_>, id: String, now: f64) -> Result<StoredRun, Refusal> {
-    record::check(&record)?;
+    let may_have_networks = matches!(origin, RecordOrigin::Announced { .. }) && record.suite.name == OPEN_SUITE;
+    record::check(&record, may_have_networks)?;
     if !record.workloads.iter().any(|w| w.outcome == Outcome::Completed) {
         FieldPath::ROOT.field("workloads").refuse(
             "nothing_completed",
@@ -72,8 +83,8 @@ pub(crate) fn check(record: RunRecord, origin: &RecordOrigin<'_>, id: String, no
     reasons.extend(plausibility::unmarked_coarse_clock(&record).map(Note::finding));
     let doubts = plausibility::find_doubts(&record);
     let tier = if doubts.is_empty() { unsuspicious } else { Tier::Flagged };
-    // Only runs that may be ranked are verified.
-    let being_verified = tier == Tier::Checked && reasons.is_empty() && record.is_standard();
+    // Only runs that may be ranked are verified, by throughput or in the open class.
+    let being_verified = tier == Tier::Checked && reasons.is_empty() && record.follows_rules();
     let notes = doubts.into_iter().map(Note::finding).chain(reasons).chain(notes(&record)).collect();
     Ok(StoredRun { run_id: id, tier, notes, submitted_unix_seconds: now, being_verified, listed, record })
 }

@@ -30,7 +30,7 @@ pub(super) fn check(
         let seen = seen.iter().find(|seen| seen.workload == of.workload).unwrap_or(&nothing);
         check_segments(&workloads.item(i).field("segments"), of, seen)?;
         check_tests(&workloads.item(i), of, seen)?;
-        let known = Standard::of(suite, &of.workload);
+        let known = Standard::of_record(suite, of);
         // Networks that cannot be proven are not ranked, and do not prevent a proof of the others.
         let known = known.filter(|known| of.outcome == Outcome::Completed && known.workload.is_provable());
         is_any_provable |= known.is_some();

@@ -13,12 +13,13 @@ use serde::de::IgnoredAny;
 use super::bounds::{Checked, FieldPath, Refusal, check_values};
 use super::{RecordOrigin, table, training, work};
 
-pub(super) fn check(record: &RunRecord) -> Checked {
+/// Checks a record, which may have networks of its own only if it was announced with one.
+pub(super) fn check(record: &RunRecord, may_have_networks: bool) -> Checked {
     check_schema_version(record.schema_version)?;
     check_values(record, table::RECORD)?;
     check_run(&FieldPath::ROOT, record)?;
     FieldPath::ROOT.field("workloads").each(&record.workloads, |path, of| {
-        check_network(&path, of.network.is_some())?;
+        check_network(&path, of.network.is_some() && !may_have_networks)?;
         check_counts(&path, of)?;
         check_correctness(&path, of)?;
         training::check(&path, of)?;
@@ -85,7 +86,7 @@ pub(crate) fn check_networks(path: &FieldPath<'_>, record: &Networks) -> Checked
 }
 
 fn check_network(path: &FieldPath<'_>, has_network: bool) -> Checked {
-    let message = "A leaderboard accepts only its own networks, because it cannot verify the training of others.";
+    let message = "A leaderboard accepts a network from a file only in the suite `open`, if it was announced with it.";
     path.field("network").require(!has_network, "network_of_a_file", message)
 }
 
@@ -192,7 +193,7 @@ pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
     check_values(shared, table::COMPARISON)?;
     for (number, record) in shared.records.iter().enumerate() {
         let within = |refusal: Refusal| Refusal { field: format!("records[{number}].{}", refusal.field), ..refusal };
-        let checked = check(record)
+        let checked = check(record, false)
             .and_then(|()| work::check_time(record, &RecordOrigin::Imported))
             .and_then(|()| work::check_work(record));
         checked.map_err(within)?;

@@ -93,7 +93,7 @@ pub(super) const RECORD: &[FieldRule] = &[
     ("workloads[]", &["curve[].accuracy", "evaluations[].accuracy", "epochs[].accuracy"], SHARE),
     ("workloads[].peaks[]", &["flops_per_second", "copied_bytes_per_second"], PER_SECOND),
     ("workloads[].target", &["accuracy"], SHARE),
-    ("workloads[].target", &["loss"], Number(f64::MIN_POSITIVE, f64::MAX)),
+    ("workloads[].target", &["loss"], NOT_NEGATIVE),
     ("workloads[].target", &["reached_seconds"], SECONDS),
     ("workloads[]", &["first_losses[]", "weight_samples[].value"], Finite),
     ("workloads[].segments[]", &["state_sha256"], Sha256),

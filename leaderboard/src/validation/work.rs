@@ -35,17 +35,16 @@ pub(super) fn check_work(record: &RunRecord) -> Checked {
         );
         return root.field("departures").refuse(NOT_STANDARD, message);
     }
-    let standard = record.is_standard();
     let workloads = root.field("workloads");
     for (i, of) in record.workloads.iter().enumerate() {
         let path = workloads.item(i);
-        let Some(known) = Standard::of(suite, &of.workload) else {
+        let Some(known) = Standard::of_record(suite, of) else {
             let message = format!("This leaderboard has no network named {}.", of.workload);
             return path.field("workload").refuse("unknown_workload", message);
         };
         check_facts(&path.field("settings"), &of.settings, &known)?;
         check_course(&path, of, &known.workload)?;
-        if standard {
+        if record.follows_rules() {
             check_recipe(&path, of, &known)?;
             check_evaluations(&path.field("evaluations"), of, &known)?;
         }

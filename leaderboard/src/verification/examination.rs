@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use engine::{EngineError, Examiner, ProofObstacle, Segments, Standard, TestedState, segment_seed};
+use engine::{EngineError, Examiner, MAX_TEST_FLOPS, ProofObstacle, Segments, Standard, TestedState, segment_seed};
 use results::api::PartHashes;
 use results::statistics::{student_bound, variance};
 use results::{Evaluation, Goal, Outcome, Precision, Settings, StateBytes, WorkloadRecord};
@@ -15,10 +15,7 @@ use crate::storage::{MeasuredResult, StorageError, Verification};
 const MAX_FIRST_STEPS_FLOPS: u64 = 40_000_000_000;
 /// Largest number of steps from the seed. Rounding grows with each step; these suffice to distinguish seeds.
 const MAX_FIRST_STEPS: u64 = 5;
-/// Largest number of operations for testing one state, enough for all of `gpt-nano`'s test set. If the whole test set
-/// takes more, random samples are tested …
-const MAX_TEST_FLOPS: u64 = 200_000_000_000;
-/// … but at least this number of samples.
+/// Smallest number of random samples that are tested if the whole test set takes more than [`MAX_TEST_FLOPS`].
 const MIN_TEST_SAMPLES: u64 = 16;
 /// Smallest denominator of a loss's relative difference.
 const MIN_LOSS: f64 = 0.05;
@@ -133,7 +130,7 @@ impl Examination<'_> {
         workloads.sort_by_key(|of| flops_of_step(&of.settings));
         let mut measured = Vec::new();
         for of in workloads {
-            let Some(known) = Standard::of(suite, &of.workload) else { continue };
+            let Some(known) = Standard::of_record(suite, of) else { continue };
             // A single batch of such a network would need gigabytes.
             if known.workload.proof_obstacle() == Some(ProofObstacle::LargeStates) {
                 continue;

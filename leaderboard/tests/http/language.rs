@@ -55,7 +55,7 @@ fn wrong_target_losses_are_refused() {
         record::summarise(&mut run);
         server.import(&run).assert_refused(422, code, &format!("workloads[0].target.{field}"))
     };
-    refused("out_of_range", "loss", Goal::Loss(0.0));
+    refused("out_of_range", "loss", Goal::Loss(-1.0));
     refused("not_standard", "accuracy", Goal::Accuracy(0.5));
     let message = refused("not_standard", "loss", Goal::Loss(4.0));
     assert!(message.contains("not the loss 4."), "{message}");

@@ -123,7 +123,7 @@ fn cursor_visits_all_rows_of_its_query_only() {
 #[test]
 fn queries_that_make_no_sense_are_refused() {
     let server = TestServer::start();
-    let cases: [(&str, &str, &[&str]); 40] = [
+    let cases: [(&str, &str, &[&str]); 42] = [
         ("runs", "", &["limit=-1", "limit=ten", "limit=99999999999", "client=toaster", "tier=best", "order=price"]),
         ("runs", "", &["sort=cheapest&workload=caffe-mnist", "ranked=true&class=software", "ranked=perhaps"]),
         ("runs", "", &["workload=a&workload=b"]),
@@ -152,6 +152,8 @@ fn queries_that_make_no_sense_are_refused() {
         ("distribution", "suite", &["suite=unheard-of&workload=caffe-mnist"]),
         ("distribution", "workload", &["suite=quick&workload=airbench94", "suite=quick&workload=%00"]),
         ("distribution", "backend", &["suite=quick&workload=caffe-mnist&backend=%00"]),
+        ("speedrun", "", &["suite=quick"]),
+        ("speedrun", "workload", &["workload=unheard-of", "workload=%00"]),
         ("moderation", "", &["by=me"]),
         ("moderation", "limit", &["limit=0", "limit=501"]),
         ("moderation", "offset", &["offset=10001"]),

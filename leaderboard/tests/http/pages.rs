@@ -38,7 +38,7 @@ fn server() -> TestServer {
 #[test]
 fn paths_lead_to_the_index_or_nowhere_and_never_out_of_the_folders() {
     let server = server();
-    let pages = "/ /index.html /docs/PRIVACY /devices/example-gpu /leaderboard /side-by-side?runs=a,b \
+    let pages = "/ /index.html /docs/PRIVACY /devices/example-gpu /leaderboard /tab-speedrun /side-by-side?runs=a,b \
                  /runs/0123456789abcdef/delete";
     let missing = "/about /a/b/c?x=1 /runs/zzz /runs/0123456789abcdef";
     let paths = pages.split(' ').map(|path| (path, 200)).chain(missing.split(' ').map(|path| (path, 404)));

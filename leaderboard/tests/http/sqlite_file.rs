@@ -134,6 +134,10 @@ fn a_run_of_0_1_0_is_listed_shown_exported_recognized_and_deletable() {
 }
 
 #[test]
-fn the_tables_of_0_1_0_are_up_to_date() {
-    assert_says(&done(&run(&["migrate"], database_of_0_1_0())), &["up to date already"]);
+fn the_tables_of_0_1_0_are_upgraded_once() {
+    let database = database_of_0_1_0();
+    assert_says(&done(&run(&["migrate"], &database)), &["0002_speedrun"]);
+    assert_says(&done(&run(&["migrate"], &database)), &["up to date already"]);
+    assert_eq!(database.words("SELECT form FROM runs"), ["desktop"]);
+    assert_eq!(database.words("SELECT DISTINCT speedrun_class FROM results"), ["quick 1 desktop native"]);
 }

@@ -1,12 +1,14 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefinition, Witness};
+use engine::{Backend, Clock, Edges, OPEN, Registration, RunRequest, Stopped, SuiteDefinition, Witness, Workload};
 use results::api::StartRun;
 use results::{InputMode, Outcome, RunRecord, RunSpec, SeedSource, Warning};
+use serde_json::Value;
 
 use crate::arguments::BenchmarkArgs;
 use crate::commands::compare::compare;
+use crate::commands::open_class::{self, OpenEntry};
 use crate::commands::upload::Uploader;
 use crate::data_folder::LocalData;
 use crate::device::{describe, find_suite, request, workloads};
@@ -34,8 +36,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<()> {
                     record with --json FILE";
         return Err(Failure::Usage(text.to_owned()));
     }
-    let suite = find_suite(&arguments.training.suite)?;
-    let workloads = workloads(arguments, suite)?;
+    let (suite, workloads, network) = choose_networks(arguments)?;
     let submission = arguments.upload_to.as_ref().map(|address| uploader(address, arguments)).transpose()?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let device = &arguments.device;
@@ -48,12 +49,14 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<()> {
         Uploader::check(backend.devices(), backend.facts().input)?;
     }
     let mut data = LocalData::with_data_of(&arguments.data, &workloads, false)?;
-    let seed = RunSeed::find(arguments.training.seed, suite, submission.as_ref())?;
+    let seed = RunSeed::find(arguments.training.seed, suite, submission.as_ref(), network)?;
     introduce(suite, backend.as_ref(), &seed)?;
 
     let interrupt = Interrupt::default();
     let registration = seed.registration.clone();
     let spec = RunSpec { seed: seed.value, seed_source: seed.source, ..arguments.spec(backend.name()) };
+    // In the open class, the definition of the network has the length.
+    let spec = if suite.is_open() { RunSpec { suite: suite.name.to_owned(), length: None, ..spec } } else { spec };
     let request = RunRequest { registration, ..request(arguments, spec, suite, workloads) };
     let on_battery = machine::is_discharging();
     let mut witness = submission
@@ -99,15 +102,24 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<()> {
     report::not_trained(&record).map_or(Ok(()), |failure| Err(data.advised(failure)))
 }
 
+/// Returns the suite and its networks, and the definition of a network of the open class.
+fn choose_networks(arguments: &BenchmarkArgs) -> Result<(&'static SuiteDefinition, Vec<Workload>, Option<Value>)> {
+    if let Some(OpenEntry { workload, network }) = open_class::entry(arguments)? {
+        return Ok((&OPEN, vec![workload], Some(network)));
+    }
+    let suite = find_suite(&arguments.training.suite)?;
+    Ok((suite, workloads(arguments, suite)?, None))
+}
+
 /// Refuses runs that cannot be proven.
 fn uploader(address: &Address, arguments: &BenchmarkArgs) -> Result<Uploader> {
-    let program = arguments.device.place.external.named(&arguments.device.backend);
-    let unproven = match (program, arguments.training.files.files.first()) {
-        (Some(program), _) => format!("runs of the external program `{}`, because they", program.name),
-        (None, Some(file)) => format!("the network of {}, because its run", file.display()),
-        (None, None) => return Uploader::new(address, &arguments.consent),
-    };
-    Err(Failure::Usage(format!("--upload does not accept {unproven} cannot be proven")))
+    match arguments.device.place.external.named(&arguments.device.backend) {
+        None => Uploader::new(address, &arguments.consent),
+        Some(program) => Err(Failure::Usage(format!(
+            "--upload does not accept runs of the external program `{}`, because they cannot be proven",
+            program.name
+        ))),
+    }
 }
 
 struct RunSeed {
@@ -119,7 +131,12 @@ struct RunSeed {
 
 impl RunSeed {
     /// Returns the leaderboard's seed, unless another was requested; uploads of such a run are unverified.
-    fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Uploader>) -> Result<Self> {
+    fn find(
+        asked: Option<u32>,
+        suite: &SuiteDefinition,
+        submission: Option<&Uploader>,
+        network: Option<Value>,
+    ) -> Result<Self> {
         if let Some(value) = asked {
             let unverified = ", so the upload will be unverified; omit --seed to be ranked";
             let origin = format!("set with --seed{}", if submission.is_some() { unverified } else { "" });
@@ -131,7 +148,7 @@ impl RunSeed {
             return Ok(Self { value, source: SeedSource::Random, registration: None, origin });
         };
         let suite = results::Suite { name: suite.name.to_owned(), version: suite.version };
-        let started = leaderboard.start(&StartRun { suite, engine_version: provenance().engine_version })?;
+        let started = leaderboard.start(&StartRun { suite, engine_version: provenance().engine_version, network })?;
         let registration = Some(Registration { run_id: started.run_id, nonce: started.nonce });
         let (source, origin) = (SeedSource::Leaderboard, format!("from {}", leaderboard.address));
         Ok(Self { value: started.seed, source, registration, origin })

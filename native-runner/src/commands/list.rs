@@ -103,7 +103,7 @@ pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<()> {
             SCREEN.prose("  ", workload.description, 2)?;
         }
         let target = goal(workload.target);
-        let origin = if workload.is_built_in() { "as published" } else { "· from a file, never ranked" };
+        let origin = if workload.is_built_in() { "as published" } else { "· from a file" };
         let facts = format!(
             "data {} · {parameters} parameters · batch size {} · target {target} · {} epochs {origin}",
             workload.data_set, workload.batch_size, workload.published_epochs

@@ -6,6 +6,7 @@ pub(crate) mod export_records;
 pub(crate) mod installation;
 pub(crate) mod kernels;
 pub(crate) mod list;
+pub(crate) mod open_class;
 pub(crate) mod profile;
 pub(crate) mod report;
 pub(crate) mod scaling;

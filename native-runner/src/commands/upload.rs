@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use clap::Args;
-use results::api::{AcceptedRun, Note};
+use results::api::{AcceptedRun, Note, OPEN_SUITE};
 use results::open_data::LICENCE_ADDRESS;
-use results::{InputMode, RunRecord};
+use results::{InputMode, RunRecord, WorkloadRecord};
 
 use crate::arguments::ConsentArgs;
 use crate::failure::LeaderboardError;
@@ -18,10 +18,12 @@ use crate::screen::Screen;
 
 pub(crate) fn upload(arguments: &UploadArgs) -> Result<()> {
     let mut record = read_one(&arguments.file)?;
-    if let Some(own) = record.workloads.iter().find(|workload| workload.network.is_some()) {
-        let name = &own.workload;
+    let is_announced = record.suite.name == OPEN_SUITE && record.run_id.is_some() && !arguments.unverified;
+    let own = record.workloads.iter().find(|workload| workload.network.is_some());
+    if let Some(WorkloadRecord { workload, .. }) = own.filter(|_| !is_announced) {
         return Err(Failure::Usage(format!(
-            "leaderboards accept only built-in networks, and {name} is from a file: its run cannot be proven"
+            "{workload} is a network from a file, which a leaderboard accepts only in the open class and announced \
+             before training: train it with --workload-file FILE --upload URL"
         )));
     }
     Uploader::check(record.devices(), record.input_mode())?;

@@ -48,7 +48,7 @@ pub(crate) struct WorkloadDefinition {
     /// own options.
     #[serde(default = "usual_epochs")]
     pub(crate) epochs: u32,
-    /// Test accuracy, 0 to 1, that ends the time to accuracy when first reached. Default: 1.
+    /// Test accuracy, 0 to 1, that ends the time to target when first reached. Default: 1.
     pub(crate) target_accuracy: Option<f64>,
     /// Mean test loss that is the target instead of an accuracy. Default for a text: 0.
     pub(crate) target_loss: Option<f64>,

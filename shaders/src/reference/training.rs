@@ -22,7 +22,8 @@ pub fn softmax_cross_entropy<T: Real>(
     let gradient_scale = T::from_f64(f64::from(params.gradient_scale));
     let spread = T::from_f64(f64::from(params.label_smoothing));
     let each = spread / T::from_f64(f64::from(params.classes));
-    let (mut loss, mut correct) = (T::ZERO, 0);
+    // In single precision, sums over thousands of answers would be wrong by up to a thousandth.
+    let (mut loss, mut correct) = (0.0, 0);
     gradient.fill(T::ZERO);
     for row in 0..(count * params.positions) as usize {
         let logits: Vec<T> = logits[row * stride..row * stride + classes].iter().map(|&logit| scale * logit).collect();
@@ -35,10 +36,11 @@ pub fn softmax_cross_entropy<T: Real>(
         for (class, (gradient, &logit)) in gradient[row * stride..].iter_mut().zip(&logits).enumerate() {
             let probability = (logit - largest).exp() / sum;
             let target = if class == label { T::ONE - spread + each } else { each };
-            loss += target * (sum.ln() + largest - logit) * share;
+            loss += (target * (sum.ln() + largest - logit)).to_f64();
             *gradient = (probability - target) * weight * scale * gradient_scale;
         }
     }
+    let loss = T::from_f64(loss * share.to_f64());
     #[expect(clippy::cast_possible_truncation, reason = "the record keeps losses in float32")]
     let stored = StepResult { loss: loss.to_f64() as f32, correct, mark: step.mark };
     (loss, stored)

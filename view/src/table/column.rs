@@ -40,6 +40,7 @@ pub enum Values<R> {
     Number(Required<R, f64>),
     OptionalNumber(Optional<R, f64>),
     Flag(Required<R, bool>),
+    OptionalFlag(Optional<R, bool>),
     /// Seconds since 1970 UTC.
     Moment(Required<R, f64>),
 }
@@ -47,7 +48,7 @@ pub enum Values<R> {
 impl<R> Values<R> {
     /// Returns true if some runs may lack the value.
     pub(crate) fn may_be_absent(&self) -> bool {
-        matches!(self, Self::OptionalText(_) | Self::OptionalWhole(_) | Self::OptionalNumber(_))
+        matches!(self, Self::OptionalText(_) | Self::OptionalWhole(_) | Self::OptionalNumber(_) | Self::OptionalFlag(_))
     }
 
     pub(crate) fn cell(&self, run: &R, workload: &WorkloadRecord) -> SheetCell {
@@ -59,6 +60,7 @@ impl<R> Values<R> {
             Self::Number(find) => find(run, workload).into(),
             Self::OptionalNumber(find) => find(run, workload).into(),
             Self::Flag(find) => find(run, workload).into(),
+            Self::OptionalFlag(find) => find(run, workload).into(),
             Self::Moment(find) => SheetCell::Moment(find(run, workload)),
         }
     }

@@ -139,7 +139,7 @@ fn stored<R>(values: &Values<R>) -> (Stored, Option<LogicalType>) {
         Values::Text(_) | Values::OptionalText(_) => (Stored::BYTE_ARRAY, Some(LogicalType::String)),
         Values::Whole(_) | Values::OptionalWhole(_) => (Stored::INT64, None),
         Values::Number(_) | Values::OptionalNumber(_) => (Stored::DOUBLE, None),
-        Values::Flag(_) => (Stored::BOOLEAN, None),
+        Values::Flag(_) | Values::OptionalFlag(_) => (Stored::BOOLEAN, None),
         Values::Moment(_) => (Stored::INT64, Some(LogicalType::timestamp(true, TimeUnit::MICROS))),
     }
 }

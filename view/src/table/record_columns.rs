@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 use results::summary::MeasuredWorkload;
 use results::{RunRecord, WorkloadRecord};
 
-use crate::table::Values::{Flag, Moment, Number, OptionalNumber, OptionalText, OptionalWhole, Text, Whole};
+use crate::table::Values::{
+    Flag, Moment, Number, OptionalFlag, OptionalNumber, OptionalText, OptionalWhole, Text, Whole,
+};
 use crate::table::{Column, HasRecord, Values};
 
 /// Name, unit and meaning of each column, in published order.
@@ -83,6 +85,7 @@ pub fn record_columns<R: HasRecord>() -> Vec<Column<R>> {
         ),
         documented("score", OptionalNumber(|run, _| Some(engine::score(run.record())?.value))),
         documented("compatibility", Flag(|run, _| run.record().device.adapter.compatibility)),
+        documented("has_battery", OptionalFlag(|run, _| run.record().provenance.client.has_battery)),
     ]
 }
 

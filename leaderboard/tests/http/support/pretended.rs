@@ -10,7 +10,7 @@ use engine::backends::{Opening, REFERENCE, open_with};
 use engine::{
     Backend, BackendFacts, Clock, DataError, DataSet, DataSetDefinition, DataSource, Edges, EngineError, EvaluationSet,
     Event, Examiner, NoMeter, Observer, PendingAnswer, RunRequest, Segments, Standard, StepReport, SuiteDefinition,
-    TestReport, Trainer, TrainerFacts, TrainingJob, Witness,
+    TestReport, Trainer, TrainerFacts, TrainingJob, Witness, Workload,
 };
 use results::api::{CommitSegment, OpenLap, OpenedLap, ProofWanted, ProvePart, StartedRun};
 use results::{Precision, RunRecord, StateBytes};
@@ -60,8 +60,9 @@ impl Backend for Pretended {
         let clock = Rc::new(PretendedClock::default());
         let reference = open_with(REFERENCE, &Opening::default(), clock).await?;
         let trainer = reference.build(&job).await?;
-        let (suite, begins, segments) = (tricks.suite, Vec::new(), Segments::default());
-        let plain = PlainTraining { trainer, suite, job, step: 0, begins, segments };
+        let standard = self.tricks.standard(name);
+        let (begins, segments) = (Vec::new(), Segments::default());
+        let plain = PlainTraining { trainer, standard, job, step: 0, begins, segments };
         Ok(Box::new(PretendedTrainer { clock: Rc::clone(&self.clock), plain, seeds: Vec::new(), tricks }))
     }
 }
@@ -69,7 +70,7 @@ impl Backend for Pretended {
 /// A synchronous trainer of plain loops.
 pub(crate) struct PlainTraining {
     trainer: Box<dyn Trainer>,
-    suite: &'static SuiteDefinition,
+    standard: Standard,
     pub(crate) job: TrainingJob,
     pub(crate) step: u64,
     /// First steps of the segments so far.
@@ -99,10 +100,9 @@ impl PlainTraining {
     }
 
     pub(crate) fn test(&mut self) -> TestReport {
-        let standard = Standard::of(self.suite, self.job.model.name).unwrap();
-        let examiner = Examiner::new(&standard, Arc::clone(&self.job.data), self.job.seed);
+        let examiner = Examiner::new(&self.standard, Arc::clone(&self.job.data), self.job.seed);
         let (state, step) = (self.state(), self.step);
-        let samples: Vec<u32> = (0..standard.test_samples).collect();
+        let samples: Vec<u32> = (0..self.standard.test_samples).collect();
         let parts: Vec<TestReport> = std::thread::scope(|scope| {
             let test = |samples| examiner.test(&state, step, samples).unwrap().unwrap().report;
             let parts = samples.chunks(samples.len().div_ceil(4));
@@ -210,6 +210,8 @@ impl Observer<Event> for SuiteFiles {
 #[derive(Clone, Copy)]
 pub(crate) struct Tricks {
     pub(crate) suite: &'static SuiteDefinition,
+    /// Network of the open class, which has none of its own.
+    pub(crate) network: Option<fn() -> Workload>,
     /// Simulated duration of a step.
     pub(crate) step_seconds: f64,
     /// Network that supposedly does not fit on the device.
@@ -233,6 +235,7 @@ impl Default for Tricks {
     fn default() -> Self {
         Self {
             suite: &engine::SUITES[0],
+            network: None,
             step_seconds: 1.4,
             lacks: None,
             job: |_| {},
@@ -247,6 +250,22 @@ impl Default for Tricks {
     }
 }
 
+impl Tricks {
+    fn workloads(&self) -> Vec<Workload> {
+        match self.network {
+            Some(make) => vec![make()],
+            None => self.suite.workloads.iter().map(|name| engine::workload(name).unwrap()).collect(),
+        }
+    }
+
+    fn standard(&self, name: &str) -> Standard {
+        match self.network {
+            Some(make) => Standard::of_network(&make().described().unwrap()).unwrap(),
+            None => Standard::of(self.suite, name).unwrap(),
+        }
+    }
+}
+
 /// Trains the suite for an announced run of `server`, with all requests during and after training. Returns the
 /// requests and the record, which is not uploaded.
 pub(crate) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (Vec<TimedCall>, RunRecord) {
@@ -255,8 +274,7 @@ pub(crate) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (V
     let adapter = model.device.adapter.clone();
     let facts = BackendFacts { repeats_itself: true, ..BackendFacts::new("wgsl", adapter, Precision::F32) };
     let backend = Pretended { clock: Rc::clone(&clock), facts, tricks, begun: RefCell::default() };
-    let suite = tricks.suite;
-    let workloads = suite.workloads.iter().map(|name| engine::workload(name).unwrap()).collect();
+    let (suite, workloads) = (tricks.suite, tricks.workloads());
     let (spec, provenance) = (model.requested, model.provenance);
     let request = RunRequest { spec, suite, workloads, registration: None, provenance, claimed_name: None };
     let mut witness = LiveWitness { server, run, tricks, clock: &clock, before: 0.0, at: 0.0, messages: Vec::new() };

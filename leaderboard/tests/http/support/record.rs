@@ -33,7 +33,7 @@ pub(crate) fn start() -> StartRun {
 }
 
 pub(crate) fn start_of(suite: &SuiteDefinition) -> StartRun {
-    StartRun { suite: suite_of(suite), engine_version: ENGINE_VERSION.to_owned() }
+    StartRun { suite: suite_of(suite), engine_version: ENGINE_VERSION.to_owned(), network: None }
 }
 
 pub(crate) fn for_run(started: &StartedRun) -> RunRecord {

@@ -20,7 +20,7 @@ fn embedding(vocabulary: u32, words: Range<u32>, zero_padding: bool, initializer
 
 fn loss(network: &mut Network<f64>, step: &Step, input: &[f64]) -> (f64, Vec<f64>) {
     let logits = network.forward(step, input.to_vec(), ROWS).to_vec();
-    let sizes = Softmax { rows: ROWS, classes: CLASSES, stride: CLASSES, ..Softmax::default() };
+    let sizes = Softmax { rows: ROWS, classes: CLASSES, stride: CLASSES, positions: 1, ..Softmax::default() };
     let params = Softmax { label_smoothing: 0.1, logits_scale: 1.0, gradient_scale: 1.0, ..sizes };
     let labels: Vec<u32> = (0..ROWS).map(|row| row % CLASSES).collect();
     let mut gradient = vec![0.0; logits.len()];
