@@ -12,6 +12,8 @@ const TEST_SHARE: f64 = 1.0 / 3.0;
 /// Time of the proof relative to training, and its minimum in seconds.
 const PROOF_SHARE: f64 = 0.12;
 const PROOF_SECONDS: f64 = 2.0;
+/// Seconds of training before its progress predicts anything: the first steps belong to the warm-up.
+const MIN_TRAINING_SECONDS: f64 = 4.0;
 /// Share of a part that counts as remaining when it takes longer than predicted.
 const OVERTIME_SHARE: f64 = 0.05;
 
@@ -103,7 +105,9 @@ impl Forecast {
                 self.phase = Some((*phase, self.now));
                 self.loaded = None;
             }
-            Event::Progress { run_fraction, samples_per_second, .. } => {
+            Event::Progress { run_fraction, samples_per_second, .. }
+                if self.spent_now().training >= MIN_TRAINING_SECONDS =>
+            {
                 let share = run_fraction * self.networks.len() as f64 - self.current as f64;
                 self.share = Some(share.clamp(0.0, 1.0));
                 self.measured = Some((self.current, *samples_per_second));
@@ -118,6 +122,15 @@ impl Forecast {
         }
     }
 
+    /// Returns the seconds that each part of the current network has taken so far.
+    fn spent_now(&self) -> Parts {
+        let mut spent = self.spent;
+        if let Some((phase, began)) = self.phase {
+            spent.add(phase, self.now - began);
+        }
+        spent
+    }
+
     fn remaining(&self) -> f64 {
         let after = (self.current + 1..self.networks.len()).map(|place| self.predict(place).total());
         let began = self.phase.map_or(0.0, |(_, began)| began);
@@ -127,10 +140,7 @@ impl Forecast {
     }
 
     fn remaining_of_current(&self) -> f64 {
-        let (expected, mut spent) = (self.predict(self.current), self.spent);
-        if let Some((phase, began)) = self.phase {
-            spent.add(phase, self.now - began);
-        }
+        let (expected, spent) = (self.predict(self.current), self.spent_now());
         let phase = self.phase.map(|(phase, _)| phase);
         let left = |expected: f64, spent: f64, is_now: bool| {
             (expected - spent).max(if is_now { expected.max(spent) * OVERTIME_SHARE } else { 0.0 })
@@ -239,13 +249,15 @@ pub(crate) mod tests {
         let mut forecast = forecast(BTreeMap::new());
         forecast.event(&started(NETWORKS[0], 0));
         phase(&mut forecast, Phase::Training);
-        forecast.tick(3.0);
-        assert_eq!(forecast.seconds_left, None);
+        forecast.tick(2.0);
+        forecast.event(&progress(1, 0.1));
+        forecast.tick(5.0);
+        assert_eq!(forecast.seconds_left, None, "two seconds of training predict nothing");
         forecast.event(&progress(1, 0.05));
-        forecast.tick(3.0);
+        forecast.tick(5.0);
         let left = forecast.seconds_left.unwrap();
-        // 27 s of training, a test of 10,000 samples in a third of 100 s, the proof, and the next network.
-        assert!(left > 27.0 + 33.0 + 30.0 && left < 300.0, "{left}");
+        // 25 s of training, a test of 10,000 samples in a third of 100 s, the proof, and the next network.
+        assert!(left > 25.0 + 33.0 + 30.0 && left < 300.0, "{left}");
     }
 
     #[test]

@@ -10,14 +10,14 @@ use super::{ProofObstacle, SuiteDefinition, Workload};
 use crate::model::{Activation, Initializer, Layer, Model, ModelError, Multipliers, Node, Shape, Source, Weights};
 use crate::training::{Batching, InputRecipe, Loss, Optimizer, Rule, SampleOrder, Schedule, WeightAverage};
 
-/// Suite of the open class. Its networks are from files, and its runs are never ranked among those of other suites.
+/// Suite of the open class. Its networks are from files, and its runs never rank among the runs of other suites.
 pub const OPEN: SuiteDefinition = SuiteDefinition {
     name: OPEN_SUITE,
     version: 1,
     description: "A language model from a file, for the epochs in the file or ten minutes of training, whichever is \
                   shorter.",
     workloads: &[],
-    // `SuiteDefinition::epochs_of` has those of the file.
+    // `SuiteDefinition::epochs_of` reads them from the file.
     epochs: 0,
     training_seconds: 600.0,
 };
@@ -281,7 +281,7 @@ fn check_node(at: &str, node: &Node, model: &Model, classes: u32) -> Checked {
     if let Some(owner) = *shares {
         let is_owner = |node: &Node| matches!(node.layer, Layer::Embedding { .. }) && node.shares.is_none();
         let is_word_layer = is_embedding || matches!(layer, Layer::WordScores { .. });
-        let message = "Only `embedding` and `word_scores` share vectors, those of an earlier `embedding`.";
+        let message = "Only `embedding` and `word_scores` share the vectors of an earlier `embedding`.";
         let shares = is_word_layer && model.nodes.get(owner).is_some_and(is_owner);
         require(shares, "not_a_network", at, message)?;
     }

@@ -129,7 +129,7 @@ const MIN_GPU_PART: u32 = 64;
 const MAX_PART: u32 = 2048;
 
 /// Divisor of the number of parts of a product's weight gradient on an emulated GPU. Its few cores need fewer tiles than
-/// those of other sums, and each part has to be written, read and added.
+/// for other sums, and each part has to be written, read and added.
 const EMULATED_TILE_SHARE: u64 = 8;
 /// Target number of workgroups that share the tiles of a product's weight gradient on a real GPU with 100 or more
 /// processors.
