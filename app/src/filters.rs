@@ -398,7 +398,7 @@ mod tests {
         };
         assert_eq!(chosen(&usual), ("quick".to_owned(), RankedClass::Gpu, None, Precision::F32));
         let browser = Some(ClientKind::Browser);
-        assert_eq!(chosen(&all), ("language".to_owned(), RankedClass::Processor, browser, Precision::F16));
+        assert_eq!(chosen(&all), ("speedrun".to_owned(), RankedClass::Processor, browser, Precision::F16));
         let set = |of: &Filters| [of.any_of_places(), of.any_of_runs()];
         assert_eq!((set(&usual), set(&all)), ([false; 2], [true; 2]));
         let one = Filters::from_pairs([("leaderboard-client", "native"), ("leaderboard-class", "gpu")]);

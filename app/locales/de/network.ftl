@@ -28,11 +28,14 @@ network_gpt_small = Moby Dick, kleines Sprachmodell
 network_suite_quick = Schnell
 network_suite_complete = Vollständig
 network_suite_language = Sprache
+network_suite_speedrun = Speedrun
 network_suite_quick_description = Zwei klassische MNIST-Netze, je zwei Epochen oder eine halbe Minute Training, je
     nachdem, was kürzer ist.
 network_suite_complete_description = Alle Netze vom Perzeptron bis zum Transformer, je eine Epoche oder eine halbe
     Minute Training, je nachdem, was kürzer ist.
 network_suite_language_description = Zwei Sprachmodelle auf den Buchstaben eines Romans, je zehn Epochen oder zehn Minuten
     Training, je nachdem, was kürzer ist.
+network_suite_speedrun_description = Das kleinste Sprachmodell, zehn Epochen oder zehn Minuten Training, je nachdem, was
+    kürzer ist.
 network_suite_sentence = Die Suite „{ $suite }“
 network_suite_version = Suite „{ $suite }“, Version { $version }

@@ -28,11 +28,14 @@ network_gpt_small = Moby Dick, small language model
 network_suite_quick = Quick
 network_suite_complete = Complete
 network_suite_language = Language
+network_suite_speedrun = Speedrun
 network_suite_quick_description = Two classic MNIST networks, two epochs each or half a minute of training,
     whichever is shorter.
 network_suite_complete_description = Every network, from perceptrons to a transformer, one epoch each or half a
     minute of training, whichever is shorter.
 network_suite_language_description = Two language models on the characters of a novel, ten epochs each or ten minutes of
     training, whichever is shorter.
+network_suite_speedrun_description = The smallest language model, ten epochs or ten minutes of training, whichever is
+    shorter.
 network_suite_sentence = The { $suite } suite
 network_suite_version = { $suite } suite, version { $version }

@@ -121,7 +121,7 @@ fn open_class(data_set: &'static str) -> impl IntoView {
             <p>{t!(speedrun_open_changes)}</p>
             {document}
             <p>{t!(speedrun_open_how)}</p>
-            <pre class="command" tabindex="0" role="region" aria-label=t!(speedrun_open)><code>{command}</code></pre>
+            <pre class="command" tabindex="0" role="region" aria-label=t!(speedrun_open_how)><code>{command}</code></pre>
             {listed(loaded, |found| open_table(found).into_any())}
         </section>
     }

@@ -317,6 +317,14 @@ pub const SUITES: &[SuiteDefinition] = &[
         epochs: 10,
         training_seconds: 600.0,
     },
+    SuiteDefinition {
+        name: "speedrun",
+        version: 1,
+        description: "The smallest language model, ten epochs or ten minutes of training, whichever is shorter.",
+        workloads: &["gpt-nano"],
+        epochs: 10,
+        training_seconds: 600.0,
+    },
 ];
 
 /// Returns a suite or the open class.

@@ -68,6 +68,6 @@ fn hidden_record_gives_way_to_the_next_best() {
 fn speedrun_without_a_workload_is_of_gpt_nano() {
     let server = TestServer::start();
     let empty: Speedrun = server.read("/api/v1/speedrun");
-    assert_eq!((empty.workload.as_str(), empty.suite.name.as_str()), ("gpt-nano", "language"));
+    assert_eq!((empty.workload.as_str(), empty.suite.name.as_str()), ("gpt-nano", "speedrun"));
     assert!(empty.classes.is_empty() && matches!(empty.goal, Goal::Loss(_)));
 }

@@ -18,7 +18,7 @@ pub struct SpeedrunQuery {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Speedrun {
     pub workload: String,
-    /// Suite of the runs. If several have the workload, this is the first of them.
+    /// Suite of the runs. If several have the workload, it is the one with the fewest networks.
     pub suite: Suite,
     /// Accuracy or loss to reach.
     pub goal: Goal,
