@@ -35,7 +35,7 @@ pub(crate) struct ClassifiedImage {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WrittenText {
     pub(crate) beginning: String,
-    /// What follows, as far as it is written.
+    /// The text written so far after the beginning.
     pub(crate) continuation: String,
     pub(crate) is_finished: bool,
 }

@@ -100,7 +100,7 @@ pub(crate) enum Originals {
     /// package calls `lables`. The MD5 sums are of the published binary batches, which are rebuilt from sheets and
     /// labels.
     Sheets { sheets: Vec<Original>, labels: &'static str },
-    /// Text in UTF-8, of which the split is a part.
+    /// Text in UTF-8. The split is a part of it.
     Text { text: Original, part: TextPart },
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn adapter(name: &str, kind: DeviceKind, api: &str) -> Adapter {
     Adapter { name, kind, api, driver, software: kind == DeviceKind::Cpu, ..Adapter::default() }
 }
 
-/// Characters of a text for each sample, at least those of any network's window.
+/// Characters of a text for each sample. No network's window is longer.
 const WINDOW: u32 = 256;
 
 /// Returns a data set with these numbers of samples. `byte` gives their bytes by place, and labels count up to 9. A text

@@ -113,7 +113,7 @@ struct DefinedModel {
     nodes: Vec<Node>,
 }
 
-/// Reads a network as records contain it. The workload has no texts of its own.
+/// Reads a network as records contain it. The texts of the definition are checked, but not kept.
 pub(super) fn read(network: &Value) -> Result<Workload, OpenRefusal> {
     let definition = Definition::deserialize(network)
         .map_err(|error| OpenRefusal::new("not_a_network", "", format!("The network cannot be read: {error}.")))?;
@@ -269,7 +269,7 @@ fn impossible(at: &str, error: &ModelError) -> OpenRefusal {
     OpenRefusal::new("not_a_network", at, format!("The network is not possible: {error}."))
 }
 
-/// Checks a layer that follows those of `model`: what it reads, and each of its numbers.
+/// Checks the inputs and numbers of a layer that comes after the layers of `model`.
 fn check_node(at: &str, node: &Node, model: &Model, classes: u32) -> Checked {
     let Node { layer, inputs, shares } = node;
     let is_embedding = matches!(layer, Layer::Embedding { .. });

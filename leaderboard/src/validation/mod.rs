@@ -54,7 +54,7 @@ pub(crate) fn check_start(request: &StartRun) -> Checked {
             Refusal { code: refusal.code, message: refusal.message, field: field.collect::<Vec<_>>().join(".") }
         }),
         None if suite.is_open() => path.refuse("missing_network", "A run of the open class needs its network."),
-        Some(_) => path.refuse("network_of_a_file", "Only runs of the suite `open` can have a network of their own."),
+        Some(_) => path.refuse("network_of_a_file", "Only runs of the suite `open` can bring their own network."),
         None => Ok(()),
     }
 }

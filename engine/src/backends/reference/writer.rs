@@ -120,7 +120,7 @@ impl Writer {
 }
 
 /// Returns the stages of the same network for a text of one character, or `None` if it reads later characters or
-/// anything but a window of them.
+/// something other than a window of them.
 fn of_one_character(model: &Model) -> Option<Stages> {
     let mut one = Model { input: Shape::vector(1), ..model.clone() };
     for node in &mut one.nodes {

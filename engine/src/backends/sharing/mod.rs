@@ -129,7 +129,7 @@ impl<T: Trainer, W> Replicas<T, W> {
         self.trainers[0].gradients().await.map_err(self.of_device(0))
     }
 
-    /// Returns the logits of the batch's first answers, of which each sample has one for each of `positions`.
+    /// Returns the logits of the batch's first answers. Each sample has one answer for each of `positions`.
     pub(crate) async fn logits(&mut self, answers: u32, positions: u32) -> Result<Vec<Vec<f64>>> {
         let mut logits = Vec::new();
         for place in 0..self.shares.len() {

@@ -148,8 +148,8 @@ impl Planner<'_> {
     }
 
     /// Uses the words' vectors as the weights of a layer whose output is `x`: the scores are like the gradient of its
-    /// input, and their gradient is like its input. Epilogues of the other direction need another kernel, for which the
-    /// vectors are the pixels of a second factor.
+    /// input, and their gradient is like its input. Epilogues of the other direction need another kernel, which reads
+    /// the vectors as the pixels of a second factor.
     pub(super) fn word_scores(&mut self, stage: &Stage, phase: LayerPhase) {
         let (params, product) = (self.sized(stage).word_scores(), self.sized(stage).word_vectors());
         let (x, vectors) = (self.input_of(stage, 0), self.product_weight(stage, 0));
