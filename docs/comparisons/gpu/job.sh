@@ -216,6 +216,7 @@ print(",".join(one["name"] for one in json.load(open(sys.argv[1])) if one["runs"
 mnist=keras-mnist-mlp,keras-mnist-cnn,keras-mnist-hrnn,tensorflow-mnist,caffe-mnist,torch-mnist,theano-mnist
 cifar10=airbench94,resnet20-cifar10,keras-cifar10-cnn,tensorflow-cifar10,transformer-cifar10,caffe-cifar10
 cifar10+=,torch-cifar10,theano-cifar10
+language=gpt-nano,gpt-small
 
 first() {
   local burn asking
@@ -233,6 +234,7 @@ first() {
   torch pytorch-eager 40
   steps steps-cifar10 35 --backend wgsl --unchecked --seconds-per-workload 1.2 --noise \
     --workload "$cifar10"
+  steps steps-language 15 --backend wgsl --unchecked --seconds-per-workload 1.5 --workload "$language"
   traces traces 30 --backend wgsl
   torch pytorch-graphs 35 --compile reduce-overhead --workload keras-mnist-mlp,keras-mnist-cnn,airbench94
   torch pytorch-compiled 35 --compile --workload keras-mnist-mlp,keras-mnist-cnn,airbench94
@@ -252,15 +254,15 @@ second() {
   steps steps-wide 25 --backend wgsl --precision f16-matrix --seconds-per-workload 3 --noise \
     --workload-file "$bundle/wide.toml"
   steps steps-f16 40 --backend wgsl --precision f16 --unchecked --seconds-per-workload 0.8 --noise \
-    --workload "$mnist,$cifar10"
+    --workload "$mnist,$cifar10,$language"
   steps steps-f16-matrix 40 --backend wgsl --precision f16-matrix --seconds-per-workload 0.8 --noise \
-    --workload "$mnist,$cifar10"
+    --workload "$mnist,$cifar10,$language"
   profile profile-airbench94 airbench94
   profile profile-mlp keras-mnist-mlp
   profile profile-cnn keras-mnist-cnn
   burn=$(others)
   if [[ -n $burn ]]; then
-    steps steps-burn 40 --backend "$burn" --unchecked --seconds-per-workload 1.5 --noise --workload "$mnist,$cifar10"
+    steps steps-burn 40 --backend "$burn" --unchecked --seconds-per-workload 1.5 --noise --workload "$mnist,$cifar10,$language"
   else
     skip steps-burn 'native-runner has no Burn that runs here'
   fi

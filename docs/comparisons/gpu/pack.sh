@@ -54,7 +54,7 @@ first() { # features
 }
 
 mkdir -p "$bundle"/{programs,lib,data}
-if [[ ! -e $data/cifar10-train.bin || ! -e $data/mnist-train.bin ]]; then
+if [[ ! -e $data/cifar10-train.bin || ! -e $data/mnist-train.bin || ! -e $data/moby-dick-train.bin ]]; then
   build ''
   "$bundle/programs/native-runner" fetch-data --data "$data"
 fi
@@ -66,7 +66,7 @@ else
 fi
 cp "$here"/*.py "$here/wide.toml" "$bundle/"
 cp -r "$top/reference/golden" "$bundle/"
-cp "$data"/mnist-{train,test}.bin "$bundle/data/"
+cp "$data"/{mnist,moby-dick}-{train,test}.bin "$bundle/data/"
 if [[ -x $programs/leaderboard && -f $top/dist/index.html ]]; then
   strip -o "$bundle/programs/leaderboard" "$programs/leaderboard"
   cp -r "$top/dist" "$bundle/programs/page"

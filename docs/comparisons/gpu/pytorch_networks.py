@@ -1,4 +1,4 @@
-"""Gradmark's sixteen workloads in PyTorch, each as a textbook would write it: layers, loss and optimiser.
+"""Gradmark's eighteen workloads in PyTorch, each as a textbook would write it: layers, loss and optimiser.
 
 Nothing here is tuned: no fused optimiser, no channels-last memory, no mixed precision. What the published recipes do
 to images (shifts, mirrors, crops) and to the learning rate from step to step is left out; README.md lists every
@@ -12,6 +12,10 @@ from typing import Callable, Optional, Tuple
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+
+# Kinds of characters of Moby Dick.
+CHARACTERS = 80
 
 
 # ---------------------------------------------------------------- Keras 2.0.8, examples
@@ -235,6 +239,63 @@ def airbench94():
     return nn.Sequential(*layers, nn.MaxPool2d(3), nn.Flatten(), nn.Linear(256, 10, bias=False))
 
 
+class ScaleNorm(nn.Module):
+    """LayerNorm without a bias, which `nn.LayerNorm` offers since PyTorch 2.1."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return F.layer_norm(x, self.weight.shape, self.weight, None, 1e-5)
+
+
+class LanguageBlock(nn.Module):
+    def __init__(self, width, heads, dropout):
+        super().__init__()
+        self.heads = heads
+        self.before_attention, self.before_mixing = ScaleNorm(width), ScaleNorm(width)
+        self.queries_keys_values = nn.Linear(width, 3 * width, bias=False)
+        self.projection = nn.Linear(width, width, bias=False)
+        self.mixing = nn.Sequential(nn.Linear(width, 4 * width, bias=False), nn.GELU(),
+                                    nn.Linear(4 * width, width, bias=False))
+        self.dropout = nn.Dropout(dropout)
+
+    def attention(self, x):
+        samples, tokens, width = x.shape
+        parts = self.queries_keys_values(x).reshape(samples, tokens, 3, self.heads, width // self.heads)
+        queries, keys, values = parts.permute(2, 0, 3, 1, 4)
+        if hasattr(F, "scaled_dot_product_attention"):
+            attended = F.scaled_dot_product_attention(queries, keys, values, is_causal=True)
+        else:  # before PyTorch 2.0
+            scores = queries @ keys.transpose(-2, -1) / math.sqrt(width // self.heads)
+            later = torch.ones(tokens, tokens, dtype=torch.bool, device=x.device).triu(1)
+            attended = torch.softmax(scores.masked_fill(later, -math.inf), -1) @ values
+        return self.projection(attended.transpose(1, 2).reshape(samples, tokens, width))
+
+    def forward(self, x):
+        x = x + self.dropout(self.attention(self.before_attention(x)))
+        return x + self.dropout(self.mixing(self.before_mixing(x)))
+
+
+class LanguageModel(nn.Module):
+    """nanoGPT's network; its output shares the vectors of the characters."""
+
+    def __init__(self, window, width, heads, blocks, dropout):
+        super().__init__()
+        self.characters = nn.Embedding(CHARACTERS, width)
+        self.positions = nn.Parameter(torch.empty(window, width))
+        for vectors in (self.characters.weight, self.positions):
+            nn.init.normal_(vectors, std=0.02)
+        self.dropout = nn.Dropout(dropout)
+        self.blocks = nn.Sequential(*(LanguageBlock(width, heads, dropout) for _ in range(blocks)))
+        self.norm = ScaleNorm(width)
+
+    def forward(self, characters):
+        x = self.dropout(self.characters(characters) + self.positions)
+        return F.linear(self.norm(self.blocks(x)), self.characters.weight)
+
+
 # ---------------------------------------------------------------- optimisers
 def trained(model):
     return [weight for weight in model.parameters() if weight.requires_grad]
@@ -252,11 +313,14 @@ def adam(rate):
     return lambda model: torch.optim.Adam(trained(model), lr=rate)
 
 
-def adamw(model):
-    matrices = [weight for weight in model.parameters() if weight.ndim > 1]
-    others = [weight for weight in model.parameters() if weight.ndim == 1]
-    groups = [{"params": matrices}, {"params": others, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=1e-3, weight_decay=0.05)
+def adamw(decay, betas=(0.9, 0.999)):
+    """Only matrices decay."""
+    def make(model):
+        matrices = [weight for weight in model.parameters() if weight.ndim > 1]
+        others = [weight for weight in model.parameters() if weight.ndim == 1]
+        groups = [{"params": matrices}, {"params": others, "weight_decay": 0.0}]
+        return torch.optim.AdamW(groups, lr=1e-3, betas=betas, weight_decay=decay)
+    return make
 
 
 def sgd(rate, momentum=0.0, decay=0.0):
@@ -330,11 +394,25 @@ class Workload:
     loss: Callable = F.cross_entropy
     classes: int = 10
     vocabulary: Optional[int] = None
+    # Shape of a sample's labels.
+    answers: Tuple[int, ...] = ()
+    # Largest norm of all gradients together.
+    gradient_limit: Optional[float] = None
     follower: Optional[Callable] = None
 
 
 def airbench94_loss(logits, labels):
     return F.cross_entropy(logits / 9, labels, label_smoothing=0.2, reduction="sum")
+
+
+def loss_of_all_characters(logits, labels):
+    return F.cross_entropy(logits.flatten(0, 1), labels.flatten())
+
+
+def language_model(name, batch, window, width, heads, blocks, dropout, count):
+    return Workload(name, batch, (window,), partial(LanguageModel, window, width, heads, blocks, dropout),
+                    adamw(0.1, (0.9, 0.99)), count, loss=loss_of_all_characters, classes=CHARACTERS,
+                    vocabulary=CHARACTERS, answers=(window,), gradient_limit=1.0)
 
 
 SMOOTHED = partial(F.cross_entropy, label_smoothing=0.1)
@@ -356,9 +434,11 @@ WORKLOADS = (
     Workload("theano-mnist", 500, MNIST, theano_mnist, sgd(0.1), 431_080),
     Workload("theano-cifar10", 50, CIFAR10, theano_cifar10, sgd(0.01, momentum=0.9), 14_318),
     Workload("resnet20-cifar10", 128, CIFAR10, resnet20_cifar10, sgd(0.1, momentum=0.9, decay=1e-4), 272_474),
-    Workload("transformer-cifar10", 128, CIFAR10, TransformerCifar10, adamw, 311_146, loss=SMOOTHED),
+    Workload("transformer-cifar10", 128, CIFAR10, TransformerCifar10, adamw(0.05), 311_146, loss=SMOOTHED),
     Workload("airbench94", 1024, CIFAR10, airbench94, airbench94_sgd, 1_972_792, loss=airbench94_loss,
              follower=Lookahead),
+    language_model("gpt-nano", 12, 64, 128, 4, 4, 0.0, 806_016),
+    language_model("gpt-small", 64, 256, 384, 6, 6, 0.2, 10_750_848),
 )
 
 

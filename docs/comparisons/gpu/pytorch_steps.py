@@ -88,6 +88,7 @@ class Training:
         if found != workload.parameters:
             raise ValueError(f"the network has {found} parameters instead of {workload.parameters}")
         self.optimizer = workload.optimizer(self.model)
+        self.gradient_limit = workload.gradient_limit
         self.follower = workload.follower(self.model) if workload.follower else None
         self.batches = itertools.cycle([self.random_batch(workload, batch) for _ in range(BATCHES)])
         # CUDA graphs reuse their memory, so the start of each step must be marked.
@@ -106,7 +107,7 @@ class Training:
             inputs = torch.randint(workload.vocabulary, (batch, *workload.sample), device=place)
         else:
             inputs = torch.rand(batch, *workload.sample, device=place)
-        return inputs, torch.randint(workload.classes, (batch,), device=place)
+        return inputs, torch.randint(workload.classes, (batch, *workload.answers), device=place)
 
     def train(self, steps):
         """Trains so many steps; returns seconds, and the last loss."""
@@ -118,6 +119,8 @@ class Training:
             self.optimizer.zero_grad(set_to_none=True)
             loss = self.loss_of(inputs, labels)
             loss.backward()
+            if self.gradient_limit:
+                torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.gradient_limit)
             self.optimizer.step()
             if self.follower:
                 self.follower.step()

@@ -12,6 +12,7 @@ import sys
 from statistics import mean
 
 SQUARES = ("1024 × 1024 × 1024", "4096 × 4096 × 4096")
+LANGUAGE = ("gpt-nano", "gpt-small")
 PEAK_SHARE = 0.6
 AIRBENCH_SECONDS = 15.0
 MATRIX_FLOPS = 100e12
@@ -142,6 +143,7 @@ def slowest(ours, eager):
 def targets(ours, eager, products, runs, software):
     lines = [("`keras-mnist-mlp` no slower than eager PyTorch", *beside_pytorch("keras-mnist-mlp", ours, eager, 1.0)),
              ("`keras-mnist-cnn` at most 1.5 times as slow", *beside_pytorch("keras-mnist-cnn", ours, eager, 1 / 1.5))]
+    lines += [(f"`{name}` no slower than eager PyTorch", *beside_pytorch(name, ours, eager, 1.0)) for name in LANGUAGE]
     lines += [(f"{size} at {100 * PEAK_SHARE:.0f} % of the peak", *of_the_peak(size, products)) for size in SQUARES]
     lines.append((f"f16-matrix at {MATRIX_FLOPS / 1e12:.0f} TFLOP/s or more on an H100", *matrix_units(ours)))
     lines.append((f"`airbench94` to 94 % in less than {AIRBENCH_SECONDS:.0f} s", *airbench_verdict(runs)))
