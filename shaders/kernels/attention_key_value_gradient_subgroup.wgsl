@@ -1,11 +1,14 @@
-// attention_key_value_gradient_subgroup: attention_key_value_gradient with eight lanes of a subgroup, for drivers that
+// attention_key_value_gradient_subgroup: attention_key_value_gradient with the lanes of a subgroup, for drivers that
 // emulate a GPU on a CPU.
 //
-// B rows of T tokens, heads of size D, a multiple of 4, at most 32. One workgroup per 32 keys of a head.
+// B rows of T tokens, heads of size D, a multiple of 4, at most 32. One workgroup per TILE keys of a head.
 // params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values; the keys and values of dx are stored.
 // dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
 // kernel "attention_key_value_gradient_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "attention",
-//     "workgroup_number", "subgroup_tile", "attention_heads", "attention_dy", "attention_subgroup",
+//     "workgroup_number", "eight_lanes", "subgroup_tile", "attention_heads", "attention_dy", "attention_subgroup",
+//     "attention_subgroup_dy", "attention_probabilities", "store_gradient"
+// kernel "attention_key_value_gradient_four_lanes", 4 invocations: "pcg4d", "accurate_tanh", "epilogue", "attention",
+//     "workgroup_number", "four_lanes", "subgroup_tile", "attention_heads", "attention_dy", "attention_subgroup",
 //     "attention_subgroup_dy", "attention_probabilities", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -39,22 +42,8 @@ fn main(
         let mean = means[tile.numbers + token];
         var weights = products(query, &key_vectors);
         var slopes = products(gradient, &value_vectors);
-        weights.row0 = probabilities(weights.row0, subgroupBroadcast(log_sum, 0u), keys, first + 0u);
-        slopes.row0 = weights.row0 * (slopes.row0 - subgroupBroadcast(mean, 0u));
-        weights.row1 = probabilities(weights.row1, subgroupBroadcast(log_sum, 1u), keys, first + 1u);
-        slopes.row1 = weights.row1 * (slopes.row1 - subgroupBroadcast(mean, 1u));
-        weights.row2 = probabilities(weights.row2, subgroupBroadcast(log_sum, 2u), keys, first + 2u);
-        slopes.row2 = weights.row2 * (slopes.row2 - subgroupBroadcast(mean, 2u));
-        weights.row3 = probabilities(weights.row3, subgroupBroadcast(log_sum, 3u), keys, first + 3u);
-        slopes.row3 = weights.row3 * (slopes.row3 - subgroupBroadcast(mean, 3u));
-        weights.row4 = probabilities(weights.row4, subgroupBroadcast(log_sum, 4u), keys, first + 4u);
-        slopes.row4 = weights.row4 * (slopes.row4 - subgroupBroadcast(mean, 4u));
-        weights.row5 = probabilities(weights.row5, subgroupBroadcast(log_sum, 5u), keys, first + 5u);
-        slopes.row5 = weights.row5 * (slopes.row5 - subgroupBroadcast(mean, 5u));
-        weights.row6 = probabilities(weights.row6, subgroupBroadcast(log_sum, 6u), keys, first + 6u);
-        slopes.row6 = weights.row6 * (slopes.row6 - subgroupBroadcast(mean, 6u));
-        weights.row7 = probabilities(weights.row7, subgroupBroadcast(log_sum, 7u), keys, first + 7u);
-        slopes.row7 = weights.row7 * (slopes.row7 - subgroupBroadcast(mean, 7u));
+        weights.row$ = probabilities(weights.row$, exchange_number$(log_sum), keys, first + lane_of_row($u, lane));
+        slopes.row$ = weights.row$ * (slopes.row$ - exchange_number$(mean));
         add_weighted(&value_sums, gradient, weights);
         add_weighted(&key_sums, query, slopes);
     }

@@ -1,11 +1,14 @@
-// attention_query_gradient_subgroup: attention_query_gradient with eight lanes of a subgroup, for drivers that emulate
+// attention_query_gradient_subgroup: attention_query_gradient with the lanes of a subgroup, for drivers that emulate
 // a GPU on a CPU.
 //
-// B rows of T tokens, heads of size D, a multiple of 4, at most 32. One workgroup per 32 queries of a head.
+// B rows of T tokens, heads of size D, a multiple of 4, at most 32. One workgroup per TILE queries of a head.
 // params: Attention. x, dx: (B, T, 3, heads, D): queries, keys, values; the queries of dx are stored.
 // y, dy: (B, T, heads, D). log_sum_exp, means: (B, heads, T). log_sum_exp, means f32, the others Stored.
 // kernel "attention_query_gradient_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "attention",
-//     "workgroup_number", "subgroup_tile", "attention_heads", "attention_dy", "attention_subgroup",
+//     "workgroup_number", "eight_lanes", "subgroup_tile", "attention_heads", "attention_dy", "attention_subgroup",
+//     "attention_subgroup_dy", "attention_slopes", "store_gradient"
+// kernel "attention_query_gradient_four_lanes", 4 invocations: "pcg4d", "accurate_tanh", "epilogue", "attention",
+//     "workgroup_number", "four_lanes", "subgroup_tile", "attention_heads", "attention_dy", "attention_subgroup",
 //     "attention_subgroup_dy", "attention_slopes", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
@@ -46,14 +49,7 @@ fn main(
         let key = vector_of_x(at);
         var scores = products(key, &query_vectors);
         let others = products(vector_of_x(at + width()), &gradients);
-        scores.row0 = slopes(scores.row0, others.row0, queries, first + 0u);
-        scores.row1 = slopes(scores.row1, others.row1, queries, first + 1u);
-        scores.row2 = slopes(scores.row2, others.row2, queries, first + 2u);
-        scores.row3 = slopes(scores.row3, others.row3, queries, first + 3u);
-        scores.row4 = slopes(scores.row4, others.row4, queries, first + 4u);
-        scores.row5 = slopes(scores.row5, others.row5, queries, first + 5u);
-        scores.row6 = slopes(scores.row6, others.row6, queries, first + 6u);
-        scores.row7 = slopes(scores.row7, others.row7, queries, first + 7u);
+        scores.row$ = slopes(scores.row$, others.row$, queries, first + lane_of_row($u, lane));
         add_weighted(&sums, key, scores);
     }
     for (var n = 0u; n < quads; n++) {

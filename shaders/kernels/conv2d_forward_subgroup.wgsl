@@ -1,5 +1,5 @@
-// conv2d_forward_subgroup: y = epilogue(x ⋆ W + b), cross-correlation; a tile of 32 pixels × 32 channels of y is held
-// in the registers of eight lanes of a subgroup.
+// conv2d_forward_subgroup: y = epilogue(x ⋆ W + b), cross-correlation; a tile of pixels and channels of y is held in
+// the registers of the lanes of a subgroup.
 // Implicit matrix product: pixels × (taps × channels) times (taps × channels) × filters.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
@@ -7,7 +7,9 @@
 // params: Conv2d. x: (B, H, W, C). weights: (KH, KW, C, F). bias: (F). y: (B, H', W', F).
 // bias f32, the others Stored.
 // kernel "conv2d_forward_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
-//     "conv2d_window", "workgroup_number", "subgroup_tile"
+//     "conv2d_window", "workgroup_number", "eight_lanes", "subgroup_tile"
+// kernel "conv2d_forward_four_lanes", 4 invocations: "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
+//     "conv2d_window", "workgroup_number", "four_lanes", "subgroup_tile"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored4>;
@@ -42,9 +44,9 @@ fn main(
     let column = number % column_tiles * LANES + lane;
     let known_column = min(column, outputs - 1u);
     let w0 = window(min(row + lane, pixels - 1u));
-    let w1 = window(min(row + lane + 8u, pixels - 1u));
-    let w2 = window(min(row + lane + 16u, pixels - 1u));
-    let w3 = window(min(row + lane + 24u, pixels - 1u));
+    let w1 = window(min(row + lane + LANES, pixels - 1u));
+    let w2 = window(min(row + lane + 2u * LANES, pixels - 1u));
+    let w3 = window(min(row + lane + 3u * LANES, pixels - 1u));
     var b0: Block;
     var b1: Block;
     var b2: Block;
@@ -83,8 +85,9 @@ fn main(
     var sums = tile_rows(b0, b1, b2, b3);
     let b = bias[known_column];
     for (var i = 0u; i < TILE; i++) {
-        if row + i < pixels && column < outputs {
-            let at = (row + i) * outputs + column;
+        let result_row = row + lane_of_row(i, lane);
+        if result_row < pixels && column < outputs {
+            let at = result_row * outputs + column;
             y[at] = rounded(apply_epilogue(sums[i] + b, 4u * at, params.epilogue));
         }
     }

@@ -1,12 +1,14 @@
 // conv2d_input_gradient_subgroup: dx = (dy ⋆ᵀ W) ⊙ slope(x), where slope is the derivative of the epilogue that
-// produced x; a tile of 32 input pixels × 32 input channels, summed over taps and filters, is held in the registers of
-// eight lanes of a subgroup.
+// produced x; a tile of input pixels and input channels, summed over taps and filters, is held in the registers of
+// the lanes of a subgroup.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
 // One workgroup per tile.
 // params: Conv2d. dy: (B, H', W', F). weights: (KH, KW, C, F). x, dx: (B, H, W, C). All Stored.
 // kernel "conv2d_input_gradient_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
-//     "conv2d_transposed_window", "workgroup_number", "subgroup_tile", "store_gradient"
+//     "conv2d_transposed_window", "workgroup_number", "eight_lanes", "subgroup_tile", "store_gradient"
+// kernel "conv2d_input_gradient_four_lanes", 4 invocations: "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
+//     "conv2d_transposed_window", "workgroup_number", "four_lanes", "subgroup_tile", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored4>;
@@ -39,9 +41,9 @@ fn main(
     let column = number % column_tiles * LANES + lane;
     let known_column = min(column, channels - 1u);
     let w0 = window(min(row + lane, pixels - 1u));
-    let w1 = window(min(row + lane + 8u, pixels - 1u));
-    let w2 = window(min(row + lane + 16u, pixels - 1u));
-    let w3 = window(min(row + lane + 24u, pixels - 1u));
+    let w1 = window(min(row + lane + LANES, pixels - 1u));
+    let w2 = window(min(row + lane + 2u * LANES, pixels - 1u));
+    let w3 = window(min(row + lane + 3u * LANES, pixels - 1u));
     var b0: Block;
     var b1: Block;
     var b2: Block;
@@ -74,8 +76,9 @@ fn main(
     }
     var sums = tile_rows(b0, b1, b2, b3);
     for (var i = 0u; i < TILE; i++) {
-        if row + i < pixels && column < channels {
-            store_gradient((row + i) * channels + column, sums[i]);
+        let result_row = row + lane_of_row(i, lane);
+        if result_row < pixels && column < channels {
+            store_gradient(result_row * channels + column, sums[i]);
         }
     }
 }

@@ -1,5 +1,5 @@
 // conv2d_weight_gradient_subgroup: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels; a tile of
-// dW, 32 (tap, channel) rows × 32 filters, is held in the registers of eight lanes of a subgroup.
+// dW, (tap, channel) rows and filters, is held in the registers of the lanes of a subgroup.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
 // One workgroup per tile of each part.
@@ -7,7 +7,9 @@
 // parts: (parts, part_stride): dW (KH, KW, C, F), and db (F) from bias_offset on unless that is NO_BIAS.
 // parts f32, the others Stored.
 // kernel "conv2d_weight_gradient_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
-//     "workgroup_number", "subgroup_tile", "no_bias"
+//     "workgroup_number", "eight_lanes", "subgroup_tile", "no_bias"
+// kernel "conv2d_weight_gradient_four_lanes", 4 invocations: "pcg4d", "accurate_tanh", "epilogue", "conv2d_params",
+//     "workgroup_number", "four_lanes", "subgroup_tile", "no_bias"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;
@@ -106,7 +108,7 @@ fn main(
     let part_start = part * params.part_stride / 4u;
     var sums = tile_rows(b0, b1, b2, b3);
     for (var i = 0u; i < TILE; i++) {
-        let row_of_dw = 4u * (row + i % LANES) + i / LANES;
+        let row_of_dw = 4u * (row + lane_of_row(i % LANES, lane)) + i / LANES;
         if row_of_dw < 4u * kernel_rows && column < outputs {
             parts[part_start + row_of_dw * outputs + column] = sums[i];
         }

@@ -1,10 +1,11 @@
-// dense_forward_subgroup: y = epilogue(x·W + b); a 32 × 32 tile of y is held in the registers of eight lanes of a
-// subgroup.
+// dense_forward_subgroup: y = epilogue(x·W + b); a tile of y is held in the registers of the lanes of a subgroup.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile.
 // params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). Row-major; bias f32, the others Stored.
 // kernel "dense_forward_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
-//     "workgroup_number", "subgroup_tile"
+//     "workgroup_number", "eight_lanes", "subgroup_tile"
+// kernel "dense_forward_four_lanes", 4 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
+//     "workgroup_number", "four_lanes", "subgroup_tile"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored4>;
@@ -35,9 +36,9 @@ fn main(
     let column = place.y * LANES + lane;
     let known_column = min(column, outputs - 1u);
     let x0 = row_start(row + lane);
-    let x1 = row_start(row + lane + 8u);
-    let x2 = row_start(row + lane + 16u);
-    let x3 = row_start(row + lane + 24u);
+    let x1 = row_start(row + lane + LANES);
+    let x2 = row_start(row + lane + 2u * LANES);
+    let x3 = row_start(row + lane + 3u * LANES);
     var b0: Block;
     var b1: Block;
     var b2: Block;
@@ -62,8 +63,9 @@ fn main(
     var sums = tile_rows(b0, b1, b2, b3);
     let b = bias[known_column];
     for (var i = 0u; i < TILE; i++) {
-        if row + i < params.rows && column < outputs {
-            let at = (row + i) * outputs + column;
+        let result_row = row + lane_of_row(i, lane);
+        if result_row < params.rows && column < outputs {
+            let at = result_row * outputs + column;
             y[at] = rounded(apply_epilogue(sums[i] + b, 4u * at, params.epilogue));
         }
     }

@@ -4,7 +4,7 @@
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile.
 // params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). Row-major; bias f32, the others Stored.
 // kernel "dense_forward_thin", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params", "workgroup_number",
-//     "subgroup_tile"
+//     "eight_lanes", "subgroup_tile"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored4>;

@@ -1,10 +1,12 @@
 // dense_input_gradient_subgroup: dx = (dy·Wᵀ) ⊙ slope(x), where slope is the derivative of the epilogue that produced
-// x; a 32 × 32 tile of dx is held in the registers of eight lanes of a subgroup. W is transposed in registers.
+// x; a tile of dx is held in the registers of the lanes of a subgroup. W is transposed in registers.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile.
 // params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major Stored.
 // kernel "dense_input_gradient_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
-//     "workgroup_number", "subgroup_tile", "store_gradient"
+//     "workgroup_number", "eight_lanes", "subgroup_tile", "store_gradient"
+// kernel "dense_input_gradient_four_lanes", 4 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
+//     "workgroup_number", "four_lanes", "subgroup_tile", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored4>;
@@ -35,9 +37,9 @@ fn main(
     let column = place.y * LANES + lane;
     let w0 = 4u * min(column, inputs - 1u) * outputs;
     let dy0 = row_start(row + lane);
-    let dy1 = row_start(row + lane + 8u);
-    let dy2 = row_start(row + lane + 16u);
-    let dy3 = row_start(row + lane + 24u);
+    let dy1 = row_start(row + lane + LANES);
+    let dy2 = row_start(row + lane + 2u * LANES);
+    let dy3 = row_start(row + lane + 3u * LANES);
     var b0: Block;
     var b1: Block;
     var b2: Block;
@@ -61,8 +63,9 @@ fn main(
     }
     var sums = tile_rows(b0, b1, b2, b3);
     for (var i = 0u; i < TILE; i++) {
-        if row + i < params.rows && column < inputs {
-            store_gradient((row + i) * inputs + column, sums[i]);
+        let result_row = row + lane_of_row(i, lane);
+        if result_row < params.rows && column < inputs {
+            store_gradient(result_row * inputs + column, sums[i]);
         }
     }
 }

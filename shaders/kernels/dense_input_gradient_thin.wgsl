@@ -5,7 +5,7 @@
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile.
 // params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major Stored.
 // kernel "dense_input_gradient_thin", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
-//     "workgroup_number", "subgroup_tile", "store_gradient"
+//     "workgroup_number", "eight_lanes", "subgroup_tile", "store_gradient"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(2) var<storage, read> weights: array<Stored4>;

@@ -1,11 +1,13 @@
-// dense_weight_gradient_subgroup: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows; a 32 × 32 tile
-// of dW is held in the registers of eight lanes of a subgroup.
+// dense_weight_gradient_subgroup: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows; a tile of
+// dW is held in the registers of the lanes of a subgroup.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile of each part.
 // params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.
 // parts f32, the others Stored.
 // kernel "dense_weight_gradient_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
-//     "workgroup_number", "subgroup_tile", "no_bias"
+//     "workgroup_number", "eight_lanes", "subgroup_tile", "no_bias"
+// kernel "dense_weight_gradient_four_lanes", 4 invocations: "pcg4d", "accurate_tanh", "epilogue", "dense_params",
+//     "workgroup_number", "four_lanes", "subgroup_tile", "no_bias"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;
@@ -70,7 +72,7 @@ fn main(
     let part_start = part * params.part_stride / 4u;
     var sums = tile_rows(b0, b1, b2, b3);
     for (var i = 0u; i < TILE; i++) {
-        let row_of_dw = 4u * (row + i % LANES) + i / LANES;
+        let row_of_dw = 4u * (row + lane_of_row(i % LANES, lane)) + i / LANES;
         if row_of_dw < params.inputs && column < outputs {
             parts[part_start + row_of_dw * outputs + column] = sums[i];
         }

@@ -1,10 +1,12 @@
-// gru_forward_subgroup: gru_forward with eight lanes of a subgroup, for drivers that emulate a GPU on a CPU.
+// gru_forward_subgroup: gru_forward with the lanes of a subgroup, for drivers that emulate a GPU on a CPU.
 //
 // N sequences, T steps, S stored units, a multiple of 4. Gates are three blocks of S: z, r, g.
 // params: Recurrent. recurrent: (S, 3S). recurrent_bias: (3S), f32. gates: (N, T, 3S), in: x·W + b, out: z, r, g.
 // products: (N, T, 3S), out: q. previous: (N, T, S), out: h[t-1]. y: (N, S). Row-major, Stored.
 // kernel "gru_forward_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "workgroup_number",
-//     "recurrent_params", "recurrent_state", "subgroup_tile", "recurrent_forward_subgroup"
+//     "recurrent_params", "recurrent_state", "eight_lanes", "subgroup_tile", "recurrent_forward_subgroup"
+// kernel "gru_forward_four_lanes", 4 invocations: "pcg4d", "accurate_tanh", "epilogue", "workgroup_number",
+//     "recurrent_params", "recurrent_state", "four_lanes", "subgroup_tile", "recurrent_forward_subgroup"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> recurrent: array<Stored4>;
 @group(0) @binding(2) var<storage, read> recurrent_bias: array<vec4<f32>>;

@@ -10,7 +10,9 @@
 // kernel "lstm_backward", 64 invocations: "pcg4d", "accurate_tanh", "epilogue", "workgroup_number", "recurrent_params",
 //     "recurrent_backward", "tile"
 // kernel "lstm_backward_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "workgroup_number",
-//     "recurrent_params", "subgroup_tile", "recurrent_backward_subgroup"
+//     "recurrent_params", "eight_lanes", "subgroup_tile", "recurrent_backward_subgroup"
+// kernel "lstm_backward_four_lanes", 4 invocations: "pcg4d", "accurate_tanh", "epilogue", "workgroup_number",
+//     "recurrent_params", "four_lanes", "subgroup_tile", "recurrent_backward_subgroup"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> recurrent: array<Stored4>;
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;

@@ -1,10 +1,12 @@
-// lstm_forward_subgroup: lstm_forward with eight lanes of a subgroup, for drivers that emulate a GPU on a CPU.
+// lstm_forward_subgroup: lstm_forward with the lanes of a subgroup, for drivers that emulate a GPU on a CPU.
 //
 // N sequences, T steps, S stored units, a multiple of 4. Gates are four blocks of S: i, f, g, o.
 // params: Recurrent. recurrent: (S, 4S). gates: (N, T, 4S), in: x·W + b, out: i, f, g, o. cells: (N, T, S), out: c[t].
 // previous: (N, T, S), out: h[t-1]. y: (N, S). Row-major; cells f32, the others Stored.
 // kernel "lstm_forward_subgroup", 8 invocations: "pcg4d", "accurate_tanh", "epilogue", "workgroup_number",
-//     "recurrent_params", "recurrent_state", "subgroup_tile", "recurrent_forward_subgroup"
+//     "recurrent_params", "recurrent_state", "eight_lanes", "subgroup_tile", "recurrent_forward_subgroup"
+// kernel "lstm_forward_four_lanes", 4 invocations: "pcg4d", "accurate_tanh", "epilogue", "workgroup_number",
+//     "recurrent_params", "recurrent_state", "four_lanes", "subgroup_tile", "recurrent_forward_subgroup"
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> recurrent: array<Stored4>;
 @group(0) @binding(2) var<storage, read_write> gates: array<Stored4>;

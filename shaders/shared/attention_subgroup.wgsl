@@ -1,7 +1,7 @@
-// Attention with tiles of 32 tokens, four for each of eight lanes of a subgroup, for drivers that emulate a GPU on a
-// CPU. Tokens of the other side, such as the keys of a tile's queries, come in blocks of eight. Each lane loads a
-// different one of them, and subgroupBroadcast shares their vectors, because storage loads are expensive. Everything
-// else stays in registers. Needs subgroup_tile.wgsl and attention_heads.wgsl.
+// Attention with four tokens per lane of a subgroup, for drivers that emulate a GPU on a CPU. Tokens of the other side,
+// such as the keys of a tile's queries, come in blocks of one per lane. Each lane loads a different one of them, and the
+// lanes exchange their vectors, because storage loads are expensive. Everything else stays in registers.
+// Needs subgroup_tile.wgsl and attention_heads.wgsl.
 
 // Quads of the largest head.
 const HEAD_QUADS: u32 = 8u;
@@ -40,7 +40,7 @@ fn vectors_of_x(starts: vec4<u32>) -> array<mat4x4<f32>, HEAD_QUADS> {
     return vectors;
 }
 
-// Products of eight vectors, one per lane, with the lane's vectors.
+// Products of a block of vectors, one per lane, with the lane's vectors.
 fn products(vector: Vector, vectors: ptr<function, array<mat4x4<f32>, HEAD_QUADS>>) -> Block {
     var block: Block;
     add_block(&block, vector.quad0, (*vectors)[0]);
@@ -67,14 +67,9 @@ fn add_weighted(sums: ptr<function, array<mat4x4<f32>, HEAD_QUADS>>, vector: Vec
 }
 
 fn add_turned_block(sum: mat4x4<f32>, quad: vec4<f32>, weights: Block) -> mat4x4<f32> {
-    let sum0 = add_outer_product(sum, subgroupBroadcast(quad, 0u), weights.row0);
-    let sum1 = add_outer_product(sum0, subgroupBroadcast(quad, 1u), weights.row1);
-    let sum2 = add_outer_product(sum1, subgroupBroadcast(quad, 2u), weights.row2);
-    let sum3 = add_outer_product(sum2, subgroupBroadcast(quad, 3u), weights.row3);
-    let sum4 = add_outer_product(sum3, subgroupBroadcast(quad, 4u), weights.row4);
-    let sum5 = add_outer_product(sum4, subgroupBroadcast(quad, 5u), weights.row5);
-    let sum6 = add_outer_product(sum5, subgroupBroadcast(quad, 6u), weights.row6);
-    return add_outer_product(sum6, subgroupBroadcast(quad, 7u), weights.row7);
+    var result = sum;
+    result = add_outer_product(result, exchange$(quad), weights.row$);
+    return result;
 }
 
 fn add_outer_product(sum: mat4x4<f32>, quad: vec4<f32>, weights: vec4<f32>) -> mat4x4<f32> {

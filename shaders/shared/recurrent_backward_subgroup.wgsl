@@ -1,7 +1,7 @@
-// Variant of recurrent_backward.wgsl with eight lanes of a subgroup, for drivers that emulate a GPU on a CPU.
+// Variant of recurrent_backward.wgsl with the lanes of a subgroup, for drivers that emulate a GPU on a CPU.
 //
-// Each workgroup handles 32 sequences over all steps, and computes dh in tiles of 32 sequences × 32 units in registers.
-// Each lane keeps 256 values at a time of dz[t+1] of each of four sequences, and shares them with subgroupBroadcast:
+// Each workgroup handles TILE sequences over all steps, and computes dh in tiles of sequences and units in registers.
+// Each lane keeps 256 values at a time of dz[t+1] of each of four sequences, and shares them:
 // up to four tiles accumulate the products with these values before the next ones are loaded.
 //
 // Needs recurrent_params.wgsl and subgroup_tile.wgsl, and from the kernel the same items as recurrent_backward.wgsl.
@@ -9,7 +9,7 @@
 // Quads of dz that a lane keeps for each of its four sequences.
 const KEPT: u32 = 64u;
 // Unit quads of the tiles that share the kept values.
-const SHARING: u32 = 32u;
+const SHARING: u32 = 4u * LANES;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -28,12 +28,12 @@ fn main(
     let last = params.sequences - 1u;
     let stride = params.steps * depth;
     let s0 = min(first + lane, last) * stride;
-    let s1 = min(first + lane + 8u, last) * stride;
-    let s2 = min(first + lane + 16u, last) * stride;
-    let s3 = min(first + lane + 24u, last) * stride;
+    let s1 = min(first + lane + LANES, last) * stride;
+    let s2 = min(first + lane + 2u * LANES, last) * stride;
+    let s3 = min(first + lane + 3u * LANES, last) * stride;
     var kept: array<vec4<f32>, 256>;
-    // The 32 rows of each tile that shares the kept values.
-    var sums: array<vec4<f32>, 128>;
+    // The rows of each tile that shares the kept values.
+    var sums: array<vec4<f32>, 4u * TILE>;
     for (var done = 0u; done < params.steps; done++) {
         let t = params.steps - 1u - done;
         // The last step has no gradient from a later step.
@@ -78,12 +78,13 @@ fn main(
             }
             for (var tile = share; tile < share_end; tile += LANES) {
                 for (var row = 0u; row < TILE; row++) {
-                    if first + row < params.sequences && tile + lane < quads {
+                    let sequence = first + lane_of_row(row, lane);
+                    if sequence < params.sequences && tile + lane < quads {
                         var dh = sums[(tile - share) * 4u + row];
                         if done == 0u {
-                            dh = vec4<f32>(dy[(first + row) * quads + tile + lane]);
+                            dh = vec4<f32>(dy[sequence * quads + tile + lane]);
                         }
-                        retreat(first + row, t, tile + lane, dh);
+                        retreat(sequence, t, tile + lane, dh);
                     }
                 }
             }

@@ -1,9 +1,9 @@
-// Variant of recurrent_forward.wgsl with eight lanes of a subgroup, for drivers that emulate a GPU on a CPU.
+// Variant of recurrent_forward.wgsl with the lanes of a subgroup, for drivers that emulate a GPU on a CPU.
 //
-// Each workgroup handles 32 sequences over all steps. For each 32 units it computes a tile of 32 × 32 products per
-// gate, one gate after the other, in registers: a single tile, because a loop over more exceeds the instruction cache
-// of a CPU. Each lane keeps the states before the step of four sequences, because every tile needs them all, and shares
-// them with subgroupBroadcast; storage loads are expensive because of the driver's own checks.
+// Each workgroup handles TILE sequences over all steps. For each TILE units it computes a tile of products per gate,
+// one gate after the other, in registers: a single tile, because a loop over more exceeds the instruction cache of a
+// CPU. Each lane keeps the states before the step of four sequences, because every tile needs them all, and shares
+// them; storage loads are expensive because of the driver's own checks.
 //
 // Needs recurrent_params.wgsl, recurrent_state.wgsl and subgroup_tile.wgsl, and from the kernel:
 // - recurrent: (S, GATES × S), previous: (N, T, S), y: (N, S), its bindings;
@@ -31,11 +31,11 @@ fn main(
     let last = params.sequences - 1u;
     let stride = params.steps * quads;
     let s0 = min(first + lane, last) * stride;
-    let s1 = min(first + lane + 8u, last) * stride;
-    let s2 = min(first + lane + 16u, last) * stride;
-    let s3 = min(first + lane + 24u, last) * stride;
+    let s1 = min(first + lane + LANES, last) * stride;
+    let s2 = min(first + lane + 2u * LANES, last) * stride;
+    let s3 = min(first + lane + 3u * LANES, last) * stride;
     var kept: array<vec4<f32>, 256>;
-    var carry: array<vec4<f32>, 32>;
+    var carry: array<vec4<f32>, TILE>;
     for (var t = 0u; t < params.steps; t++) {
         // The state before the first step is zero.
         let products = select(0u, quads, t > 0u);
@@ -75,10 +75,11 @@ fn main(
             }
             var sums = tile_rows(b0, b1, b2, b3);
             for (var row = 0u; row < TILE; row++) {
-                if first + row < params.sequences && quad < quads {
-                    carry[row] = end_turn(first + row, t, quad, turn, sums[row], carry[row]);
+                let sequence = first + lane_of_row(row, lane);
+                if sequence < params.sequences && quad < quads {
+                    carry[row] = end_turn(sequence, t, quad, turn, sums[row], carry[row]);
                     if turn == GATES - 1u {
-                        store_state(first + row, t, quad, carry[row]);
+                        store_state(sequence, t, quad, carry[row]);
                     }
                 }
             }

@@ -1,3 +1,5 @@
+use std::mem::offset_of;
+
 use crate::params;
 
 /// Access of a kernel to one of its storage buffers.
@@ -18,6 +20,8 @@ pub struct Kernel {
     /// makes several kernels.
     pub sources: &'static [&'static str],
     pub params_bytes: usize,
+    /// Offset of the [`params::Epilogue`] in the parameter block, for kernels with one.
+    pub epilogue_offset: Option<usize>,
     /// Access of the storage buffers, from binding 1 on.
     pub storage: &'static [Access],
     /// Number of invocations per workgroup.
@@ -71,7 +75,7 @@ impl Kernel {
     /// Returns true if the kernel requires subgroups of at least eight lanes or, if it multiplies blocks, of at most
     /// 64.
     pub fn needs_subgroups(&self) -> bool {
-        self.sources.contains(&SUBGROUP_TILE) || self.multiplies_blocks()
+        LANES.iter().any(|lanes| self.sources.contains(lanes)) || self.multiplies_blocks()
     }
 
     /// Returns true if its subgroups multiply f16 blocks with [`Matrices`].
@@ -197,7 +201,7 @@ impl Stored {
 
 const LARGE_TILE: &str = wgsl!("shared", "large_tile");
 const ATTENTION_TILE: &str = wgsl!("shared", "attention_workgroup");
-const SUBGROUP_TILE: &str = wgsl!("shared", "subgroup_tile");
+const LANES: [&str; 2] = [wgsl!("shared", "four_lanes"), wgsl!("shared/8", "eight_lanes")];
 const MATRIX_TILE: &str = wgsl!("shared", "matrix_tile");
 
 /// Invocations of a workgroup on every device, also in WebGPU's compatibility mode:

@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use shaders::Kernel;
-use shaders::params::Step;
+use shaders::params::{Epilogue, Step};
 
 use super::products::{Params, Product};
 use super::variants::Variant;
@@ -94,6 +94,8 @@ impl BufferRange {
 pub(crate) struct Dispatch {
     pub(super) kernel: &'static Kernel,
     pub(super) product: Option<Product>,
+    /// Epilogue in the parameter block, for kernels with one.
+    epilogue: Option<Epilogue>,
     /// Offset of the parameter block in the plan's parameter buffer.
     pub(super) params_offset_bytes: u64,
     /// Storage buffers in binding order.
@@ -106,10 +108,14 @@ pub(crate) struct Dispatch {
 impl Dispatch {
     /// Returns the values of the kernel's `override` constants that may differ from their defaults.
     pub(super) fn constants(&self) -> Vec<(&'static str, f64)> {
-        match self.product {
-            Some(Product { params: Params::Conv2d(params), .. }) => vec![("STRIDE", f64::from(params.stride))],
-            _ => Vec::new(),
-        }
+        let stride = match self.product {
+            Some(Product { params: Params::Conv2d(params), .. }) => Some(("STRIDE", f64::from(params.stride))),
+            _ => None,
+        };
+        let parts = self.epilogue.map(|Epilogue { activation, dropout_stream, .. }| {
+            [("ACTIVATION", f64::from(activation)), ("HAS_DROPOUT", f64::from(dropout_stream != 0))]
+        });
+        stride.into_iter().chain(parts.into_iter().flatten()).collect()
     }
 
     /// Launches with the same key share a pipeline.
@@ -235,6 +241,10 @@ impl Builder {
         let kernel = shaders::kernel(kernel).expect("the name of a registered kernel");
         debug_assert_eq!(kernel.params_bytes, params.len(), "{}", kernel.name);
         debug_assert_eq!(kernel.storage.len(), bindings.len(), "{}", kernel.name);
+        let epilogue = kernel.epilogue_offset.map(|start| {
+            let bytes = &params[start..start + size_of::<Epilogue>()];
+            bytemuck::pod_read_unaligned(bytes)
+        });
         let params_offset_bytes = self.params.len() as u64;
         self.params.extend(params);
         let stride = usize::try_from(PARAMS_STRIDE_BYTES).expect("a small number");
@@ -242,6 +252,7 @@ impl Builder {
         self.recording.dispatches.push(Dispatch {
             kernel,
             product,
+            epilogue,
             params_offset_bytes,
             bindings: bindings.to_vec(),
             workgroups: workgroups(invocations, kernel.workgroup_size),

@@ -44,6 +44,8 @@ enum Needs {
     /// Subgroups of at least eight lanes. These variants target emulated GPUs and are not offered to real ones until a
     /// measurement shows a benefit.
     Subgroups,
+    /// Subgroups of at least four lanes. Offered to emulated GPUs whose subgroups have fewer than eight.
+    FourLanes,
     /// Subgroups that multiply blocks. Every product with such a variant uses it, so that the precision's name
     /// describes the measurement.
     Matrices,
@@ -69,6 +71,15 @@ const REGISTERS: Variant = Variant {
 const SUBGROUP: Variant =
     Variant { tile: [32, 32], invocations_per_tile: SUBGROUP_LANES, needs: Needs::Subgroups, ..REGISTERS };
 
+/// Like `SUBGROUP`, for smaller subgroups.
+const SMALL_SUBGROUP: Variant = Variant {
+    tile: [16, 16],
+    invocations_per_tile: FOUR_LANES,
+    needs: Needs::FourLanes,
+    emulated_share: 0.5,
+    ..REGISTERS
+};
+
 /// Variant with one tile per workgroup and operands in workgroup memory, for real GPUs.
 const SHARED: Variant = Variant { tile: [64, 64], invocations_per_tile: 64, emulated_share: 4.0, ..REGISTERS };
 
@@ -77,9 +88,10 @@ const MATRIX: Variant = Variant { invocations_per_tile: 256, needs: Needs::Matri
 
 /// Kinds of variants of dense layers and convolutions, by the end of the kernel's name. The first one runs everywhere
 /// and is the default.
-const PRODUCT_KINDS: [(&str, Variant); 8] = [
+const PRODUCT_KINDS: [(&str, Variant); 9] = [
     ("", REGISTERS),
     ("_subgroup", SUBGROUP),
+    ("_four_lanes", SMALL_SUBGROUP),
     // Fewer rows per tile, for small batches.
     ("_thin", Variant { tile: [8, 32], ..SUBGROUP }),
     // Divides the sums of a small tile among the invocations of a workgroup. It suits deep products with few results:
@@ -96,10 +108,11 @@ const PRODUCT_KINDS: [(&str, Variant); 8] = [
     ),
 ];
 
-/// Kinds of variants of recurrent layers. They keep 8 or, on emulated GPUs, 32 sequences through all steps.
-const RECURRENT_KINDS: [(&str, Variant); 2] = [
+/// Kinds of variants of recurrent layers. They keep 8 or, on emulated GPUs, 16 or 32 sequences through all steps.
+const RECURRENT_KINDS: [(&str, Variant); 3] = [
     ("", Variant { tile: [8, ALL], invocations_per_tile: 64, ..REGISTERS }),
     ("_subgroup", Variant { tile: [32, ALL], ..SUBGROUP }),
+    ("_four_lanes", Variant { tile: [16, ALL], ..SMALL_SUBGROUP }),
 ];
 
 /// Maximum number of tiles for slicing. Above it, a product has at least 128 tiles of 64 × 64, enough for a hundred
@@ -111,6 +124,9 @@ const MIN_LARGE_TILES: u64 = 8;
 
 /// Lanes that share a tile in the variants that use subgroups.
 const SUBGROUP_LANES: u32 = 8;
+
+/// Lanes that share a tile if subgroups have fewer than [`SUBGROUP_LANES`].
+const FOUR_LANES: u32 = 4;
 
 /// Emulated shares of kernels that differ from their kind's, measured on llvmpipe.
 const EMULATED_SHARES: [(&str, f64); 15] = [
@@ -168,6 +184,7 @@ impl Product {
         self.variants().into_iter().filter(fits).filter(move |variant| match variant.needs {
             Needs::Nothing => true,
             Needs::Subgroups => abilities.subgroup_lanes >= SUBGROUP_LANES,
+            Needs::FourLanes => abilities.subgroup_lanes >= FOUR_LANES,
             Needs::Matrices => abilities.matrices,
             Needs::LargeMatrixTiles => abilities.large_matrix_tiles,
         })
@@ -178,11 +195,7 @@ impl Product {
         let extents = self.extents();
         let asked_for_matrices = self.matrix_variant(abilities).is_some();
         self.variants_with(abilities).filter(move |variant| {
-            let is_for_device = if asked_for_matrices {
-                variant.multiplies_blocks()
-            } else {
-                abilities.software || variant.needs == Needs::Nothing
-            };
+            let is_for_device = if asked_for_matrices { variant.multiplies_blocks() } else { variant.suits(abilities) };
             is_for_device
                 && variant.well_filled_tiles(&extents) >= variant.min_tiles
                 && variant.tiles(&extents) <= variant.max_tiles
@@ -206,7 +219,7 @@ impl Product {
         }
         let extents = self.extents();
         let least = |a: &Variant, b: &Variant| a.emulated_time(&extents).total_cmp(&b.emulated_time(&extents));
-        self.variants_with(abilities).min_by(least).unwrap_or(default)
+        self.variants_with(abilities).filter(|variant| variant.suits(abilities)).min_by(least).unwrap_or(default)
     }
 }
 
@@ -214,6 +227,15 @@ impl Variant {
     /// Returns true if the variant is offered only on request.
     pub(super) fn multiplies_blocks(&self) -> bool {
         matches!(self.needs, Needs::Matrices | Needs::LargeMatrixTiles)
+    }
+
+    /// Returns false if the variant runs on the device but was written for others.
+    fn suits(&self, abilities: Abilities) -> bool {
+        match self.needs {
+            Needs::Nothing => true,
+            Needs::FourLanes => abilities.software && abilities.subgroup_lanes < SUBGROUP_LANES,
+            _ => abilities.software,
+        }
     }
 
     fn tiles(&self, extents: &Extents) -> u64 {
@@ -249,24 +271,26 @@ pub(super) enum AttentionVariant {
     Plain,
     /// Tiles in workgroup memory, for real GPUs.
     Shared,
-    /// Tiles in the registers of a subgroup's lanes, for emulated GPUs.
+    /// Tiles in the registers of a subgroup's eight lanes, for emulated GPUs.
     Subgroup,
+    /// The same with four lanes.
+    FourLanes,
 }
 
 impl AttentionVariant {
-    /// Returns the variants that a device with these abilities runs.
+    /// Returns the variants that a device with these abilities runs, from the slowest to the fastest if it is emulated,
+    /// by measurements on llvmpipe and SwiftShader.
     pub(super) fn all_with(abilities: Abilities, params: &Attention) -> impl Iterator<Item = Self> {
-        let has_subgroups = abilities.subgroup_lanes >= SUBGROUP_LANES;
-        let subgroup = has_subgroups && params.head_size <= MAX_SUBGROUP_HEAD_SIZE;
-        [Self::Plain, Self::Shared].into_iter().chain(subgroup.then_some(Self::Subgroup))
+        let fits = params.head_size <= MAX_SUBGROUP_HEAD_SIZE;
+        let with_lanes = move |lanes, variant| (fits && abilities.subgroup_lanes >= lanes).then_some(variant);
+        let in_registers = [with_lanes(FOUR_LANES, Self::FourLanes), with_lanes(SUBGROUP_LANES, Self::Subgroup)];
+        [Self::Shared, Self::Plain].into_iter().chain(in_registers.into_iter().flatten())
     }
 
-    /// Returns the fastest variant on emulated GPUs, by measurements on llvmpipe and SwiftShader, and on real ones the
-    /// variant that reads memory least.
+    /// Returns the fastest variant on emulated GPUs, and on real ones the variant that reads memory least.
     pub(super) fn usual(abilities: Abilities, params: &Attention) -> Self {
-        let unsuited = if abilities.software { Self::Shared } else { Self::Subgroup };
-        let suited = Self::all_with(abilities, params).filter(|variant| *variant != unsuited);
-        suited.last().unwrap_or(Self::Plain)
+        let fastest = Self::all_with(abilities, params).last();
+        fastest.filter(|_| abilities.software).unwrap_or(Self::Shared)
     }
 
     /// Returns the kernel of a pass, such as `forward`.
@@ -275,6 +299,7 @@ impl AttentionVariant {
             Self::Plain => "",
             Self::Shared => "_shared",
             Self::Subgroup => "_subgroup",
+            Self::FourLanes => "_four_lanes",
         };
         format!("attention_{pass}{end}")
     }
@@ -283,7 +308,8 @@ impl AttentionVariant {
         let (tile, invocations_per_tile) = match self {
             Self::Plain => (4, 1),
             Self::Shared => (32, 64),
-            Self::Subgroup => (32, SUBGROUP_LANES),
+            Self::Subgroup => (4 * SUBGROUP_LANES, SUBGROUP_LANES),
+            Self::FourLanes => (4 * FOUR_LANES, FOUR_LANES),
         };
         let tiles = params.rows * params.heads * params.tokens.div_ceil(tile);
         u64::from(invocations_per_tile) * u64::from(tiles)
@@ -316,7 +342,9 @@ mod tests {
         assert_eq!(large.usual_variant(EMULATED).kernel, "dense_forward_subgroup");
         assert_eq!(dense(Pass::Forward, 8, 784, 512).usual_variant(EMULATED).kernel, "dense_forward_thin");
         assert_eq!(dense(Pass::Forward, 8, 784, 8).usual_variant(EMULATED).kernel, "dense_forward");
-        assert_eq!(large.usual_variant(Abilities { subgroup_lanes: 4, ..EMULATED }).kernel, "dense_forward");
+        let four_lanes = Abilities { subgroup_lanes: 4, ..EMULATED };
+        assert_eq!(large.usual_variant(four_lanes).kernel, "dense_forward_four_lanes");
+        assert_eq!(large.usual_variant(Abilities { subgroup_lanes: 0, ..EMULATED }).kernel, "dense_forward");
         assert_eq!(large.usual_variant(REAL).kernel, "dense_forward");
     }
 
@@ -334,9 +362,9 @@ mod tests {
     fn invocations_cover_every_tile_of_every_part() {
         let product = dense(Pass::WeightGradient, 40, 68, 12);
         let invocations: Vec<u64> = product.variants().iter().map(|variant| variant.invocations(&product)).collect();
-        // Three parts of 9 × 2 tiles of 8 × 8, of 3 × 1 tiles of 32 × 32, of 2 × 1 tiles of 64 × 64, of one tile of 128 × 64,
-        // again of 2 × 1 tiles of 64 × 64, and of one tile of 128 × 128.
-        assert_eq!(invocations, [3 * 18, 3 * 3 * 8, 3 * 2 * 64, 3 * 128, 3 * 2 * 256, 3 * 256]);
+        // Three parts of 9 × 2 tiles of 8 × 8, of 3 × 1 tiles of 32 × 32, of 5 × 1 tiles of 16 × 16, of 2 × 1 tiles of
+        // 64 × 64, of one tile of 128 × 64, again of 2 × 1 tiles of 64 × 64, and of one tile of 128 × 128.
+        assert_eq!(invocations, [3 * 18, 3 * 3 * 8, 3 * 5 * 4, 3 * 2 * 64, 3 * 128, 3 * 2 * 256, 3 * 256]);
     }
 
     fn candidates(product: &Product, abilities: Abilities) -> Vec<&'static str> {
@@ -372,6 +400,8 @@ mod tests {
     fn variants_for_emulated_gpus_are_not_offered_to_real_ones() {
         let product = dense(Pass::Forward, 128, 784, 128);
         assert_eq!(candidates(&product, EMULATED), ["", "_subgroup", "_thin", "_sliced", "_shared"]);
+        let four_lanes = Abilities { subgroup_lanes: 4, ..EMULATED };
+        assert_eq!(candidates(&product, four_lanes), ["", "_four_lanes", "_sliced", "_shared"]);
         assert_eq!(candidates(&product, REAL), ["", "_sliced", "_shared"]);
         // Tests of kernels run them on every device that can.
         let with_matrices = Abilities { matrices: true, large_matrix_tiles: true, ..REAL };
