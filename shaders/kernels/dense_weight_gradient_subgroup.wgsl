@@ -13,12 +13,6 @@
 @group(0) @binding(2) var<storage, read> dy: array<Stored4>;
 @group(0) @binding(3) var<storage, read_write> parts: array<vec4<f32>>;
 
-// Four columns of dy of a sample; zero from `end` on, so samples past the part add nothing.
-fn gradient_at(sample: u32, end: u32, column: u32) -> vec4<f32> {
-    let inside = sample < end;
-    return select(vec4<f32>(0.0), vec4<f32>(dy[select(0u, sample, inside) * (params.outputs / 4u) + column]), inside);
-}
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -48,20 +42,25 @@ fn main(
     var b2: Block;
     var b3: Block;
     var bias = vec4<f32>(0.0);
+    let last = end - 1u;
     for (var sample = first; sample < end; sample += 4u) {
-        let at = sample * inputs + known_row;
-        let beyond = (params.rows - 1u) * inputs + known_row;
+        // Samples past the part are its last one, times zero.
+        let four = sample + vec4<u32>(0u, 1u, 2u, 3u);
+        let known = min(four, vec4<u32>(last));
+        let factors = select(vec4<f32>(0.0), vec4<f32>(1.0), four == known);
+        let from_x = known * inputs + known_row;
+        let from_dy = known * outputs + known_column;
         let a = transpose(mat4x4<f32>(
-            vec4<f32>(x[at]),
-            vec4<f32>(x[min(at + inputs, beyond)]),
-            vec4<f32>(x[min(at + 2u * inputs, beyond)]),
-            vec4<f32>(x[min(at + 3u * inputs, beyond)]),
+            vec4<f32>(x[from_x.x]),
+            vec4<f32>(x[from_x.y]),
+            vec4<f32>(x[from_x.z]),
+            vec4<f32>(x[from_x.w]),
         ));
         let b = mat4x4<f32>(
-            gradient_at(sample, end, known_column),
-            gradient_at(sample + 1u, end, known_column),
-            gradient_at(sample + 2u, end, known_column),
-            gradient_at(sample + 3u, end, known_column),
+            factors.x * vec4<f32>(dy[from_dy.x]),
+            factors.y * vec4<f32>(dy[from_dy.y]),
+            factors.z * vec4<f32>(dy[from_dy.z]),
+            factors.w * vec4<f32>(dy[from_dy.w]),
         );
         add_block(&b0, a[0], b);
         add_block(&b1, a[1], b);

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use js_sys::{Function, Object, Promise, Reflect};
+use js_sys::{Array, Function, Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
@@ -49,7 +49,9 @@ impl Adapters {
 
     async fn ask(&self, options: &Object) -> Option<JsValue> {
         let promise: Promise = self.request.call1(&self.gpu, options).ok()?.dyn_into().ok()?;
-        JsFuture::from(promise).await.ok().filter(JsValue::is_object)
+        let adapter = JsFuture::from(promise).await.ok().filter(JsValue::is_object)?;
+        request_subgroups(&adapter);
+        Some(adapter)
     }
 
     /// Replaces the function that wgpu calls for an adapter, because wgpu 30 only asks for core adapters.
@@ -79,6 +81,23 @@ pub fn describe(error: &JsValue) -> String {
         Some(error) => String::from(error.message()),
         None => format!("{error:?}"),
     }
+}
+
+/// Has the adapter's devices support subgroups if it offers them, because wgpu 30 never requests them from a browser.
+fn request_subgroups(adapter: &JsValue) -> Option<()> {
+    let subgroups = JsValue::from("subgroups");
+    let features = property(adapter, "features");
+    let has: Function = property(&features, "has").dyn_into().ok()?;
+    has.call1(&features, &subgroups).ok()?.is_truthy().then_some(())?;
+    let request: Function = property(adapter, "requestDevice").dyn_into().ok()?;
+    let this = adapter.clone();
+    let request = Closure::<dyn Fn(JsValue) -> Result<JsValue, JsValue>>::new(move |descriptor: JsValue| {
+        if let Ok(required) = property(&descriptor, "requiredFeatures").dyn_into::<Array>() {
+            required.push(&subgroups);
+        }
+        request.call1(&this, &descriptor)
+    });
+    Reflect::set(adapter, &"requestDevice".into(), &request.into_js_value()).ok().map(|_| ())
 }
 
 /// Returns a property of a JavaScript object, or undefined.

@@ -98,11 +98,17 @@ impl Details {
 
 impl Features {
     pub(crate) fn of(adapter: &wgpu::Adapter) -> Self {
-        let features = adapter.features();
-        let subgroups = features.contains(wgpu::Features::SUBGROUP);
+        let (features, info) = (adapter.features(), adapter.get_info());
+        // wgpu 30 does not list subgroups in a browser; the worker's `adapter.rs` requests them. Browsers that lack them
+        // say that they have from 4 to 128 lanes: <https://gpuweb.github.io/gpuweb/#dom-gpuadapterinfo-subgroupminsize>.
+        let subgroups = if cfg!(target_arch = "wasm32") {
+            info.subgroup_max_size < wgpu::MAXIMUM_SUBGROUP_MAX_SIZE
+        } else {
+            features.contains(wgpu::Features::SUBGROUP)
+        };
         Self {
             f16: features.contains(wgpu::Features::SHADER_F16),
-            subgroup_lanes: if subgroups { adapter.get_info().subgroup_min_size } else { 0 },
+            subgroup_lanes: if subgroups { info.subgroup_min_size } else { 0 },
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
             matrix_side: choose_shape(&list_shapes(adapter)).and_then(Matrices::side).unwrap_or(0),
         }
