@@ -159,7 +159,7 @@ machine() {
   command -v nvidia-smi >/dev/null || return 0
   nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.limit --format=csv
 }
-export -f unpack machine
+export -f unpack join_halves machine
 export job packs bundle data runner python
 
 steps() { # stage, limit, more arguments

@@ -421,6 +421,8 @@ MNIST, CIFAR10 = (1, 28, 28), (3, 32, 32)
 WORKLOADS = (
     Workload("keras-mnist-mlp", 128, (784,), keras_mnist_mlp, rmsprop(0.001), 669_706),
     Workload("keras-mnist-cnn", 128, MNIST, keras_mnist_cnn, adadelta, 1_199_882),
+    language_model("gpt-nano", 12, 64, 128, 4, 4, 0.0, 806_016),
+    language_model("gpt-small", 64, 256, 384, 6, 6, 0.2, 10_750_848),
     Workload("keras-cifar10-cnn", 32, CIFAR10, keras_cifar10_cnn, rmsprop(0.0001), 1_250_858),
     Workload("keras-mnist-hrnn", 32, (28, 28), KerasMnistHierarchicalRnn, rmsprop(0.001), 199_434),
     Workload("keras-babi-rnn", 32, (557,), KerasBabiRnn, adam(0.001), 45_836, classes=36, vocabulary=36),
@@ -437,8 +439,6 @@ WORKLOADS = (
     Workload("transformer-cifar10", 128, CIFAR10, TransformerCifar10, adamw(0.05), 311_146, loss=SMOOTHED),
     Workload("airbench94", 1024, CIFAR10, airbench94, airbench94_sgd, 1_972_792, loss=airbench94_loss,
              follower=Lookahead),
-    language_model("gpt-nano", 12, 64, 128, 4, 4, 0.0, 806_016),
-    language_model("gpt-small", 64, 256, 384, 6, 6, 0.2, 10_750_848),
 )
 
 
