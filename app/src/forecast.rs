@@ -49,6 +49,11 @@ impl Parts {
 pub struct ForecastLimits {
     pub seconds: f64,
     pub epochs: f64,
+    pub steps: f64,
+}
+
+impl ForecastLimits {
+    pub const NONE: Self = Self { seconds: f64::INFINITY, epochs: f64::INFINITY, steps: f64::INFINITY };
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -165,13 +170,16 @@ impl Forecast {
         let samples = |workload: engine::Workload| {
             let file_samples = engine::data_set(workload.data_set)?.train.samples;
             let batches = workload.batches(file_samples, workload.batch_size).ok()?;
-            Some([batches.samples, workload.test_samples()])
+            Some([batches.samples, workload.test_samples(), workload.batch_size])
         };
-        let [samples, test_samples] = engine::workload(name).and_then(samples).unwrap_or_default().map(f64::from);
-        let epoch_seconds = self.rate(place).map(|rate| samples / rate);
-        let training = epoch_seconds.map_or(self.limits.seconds, |of| self.limits.seconds.min(self.limits.epochs * of));
+        let [samples, test_samples, batch] =
+            engine::workload(name).and_then(samples).unwrap_or_default().map(f64::from);
+        let rate = self.rate(place);
+        let ForecastLimits { seconds, epochs, steps } = self.limits;
+        let training = rate.map_or(seconds, |rate| seconds.min(epochs * samples / rate).min(steps * batch / rate));
+        let epoch_seconds = rate.map(|rate| samples / rate);
         let tests = epoch_seconds.map_or(1.0, |of| (training / of).round().max(1.0));
-        let test = self.rate(place).map_or(0.0, |rate| TEST_SHARE * test_samples / rate);
+        let test = rate.map_or(0.0, |rate| TEST_SHARE * test_samples / rate);
         Parts {
             setup: self.last.map_or(SETUP_SECONDS, |last| last.setup),
             training,
@@ -202,7 +210,7 @@ pub(crate) mod tests {
 
     fn forecast(known: BTreeMap<String, Parts>) -> Forecast {
         let networks = NETWORKS.map(str::to_owned).to_vec();
-        Forecast::new(networks, ForecastLimits { seconds: 30.0, epochs: 2.0 }, known)
+        Forecast::new(networks, ForecastLimits { seconds: 30.0, epochs: 2.0, ..ForecastLimits::NONE }, known)
     }
 
     pub(crate) fn started(workload: &str, index: u32) -> Event {
@@ -262,7 +270,7 @@ pub(crate) mod tests {
 
     #[test]
     fn epoch_of_a_text_has_the_windows_that_it_draws() {
-        let limits = ForecastLimits { seconds: 600.0, epochs: 10.0 };
+        let limits = ForecastLimits { seconds: 600.0, epochs: 10.0, ..ForecastLimits::NONE };
         let mut forecast = Forecast::new(vec!["gpt-nano".to_owned()], limits, BTreeMap::new());
         forecast.measured = Some((0, 1000.0));
         let parts = forecast.predict(0);
@@ -271,6 +279,16 @@ pub(crate) mod tests {
         assert!((parts.testing - 10.0 * 1859.0 / 3000.0).abs() < 0.1, "{parts:?}");
         forecast.measured = None;
         assert_eq!(forecast.predict(0).training, 600.0);
+    }
+
+    #[test]
+    fn steps_predict_nothing_before_their_rate_is_known() {
+        let limits = ForecastLimits { steps: 2000.0, ..ForecastLimits::NONE };
+        let mut forecast = Forecast::new(vec!["gpt-nano".to_owned()], limits, BTreeMap::new());
+        forecast.tick(20.0);
+        assert!(forecast.fraction().abs() < 1e-9);
+        forecast.measured = Some((0, 100.0));
+        assert!((forecast.predict(0).training - 240.0).abs() < 1e-9, "2,000 batches of 12 at 100 samples per second");
     }
 
     #[test]

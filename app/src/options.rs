@@ -395,10 +395,13 @@ impl RunOptions {
     pub fn limits(&self) -> ForecastLimits {
         let suite = self.suite();
         match self.length {
-            Some(Length::Seconds(seconds)) => ForecastLimits { seconds: seconds.get(), epochs: f64::INFINITY },
-            Some(Length::Epochs(epochs)) => ForecastLimits { seconds: f64::INFINITY, epochs: f64::from(epochs.get()) },
-            // Steps of different networks take different times.
-            _ => ForecastLimits { seconds: suite.training_seconds, epochs: f64::from(suite.epochs) },
+            Some(Length::Seconds(seconds)) => ForecastLimits { seconds: seconds.get(), ..ForecastLimits::NONE },
+            Some(Length::Epochs(epochs)) => ForecastLimits { epochs: f64::from(epochs.get()), ..ForecastLimits::NONE },
+            Some(Length::Steps(steps)) => ForecastLimits { steps: steps.get() as f64, ..ForecastLimits::NONE },
+            None => {
+                let (seconds, epochs) = (suite.training_seconds, f64::from(suite.epochs));
+                ForecastLimits { seconds, epochs, ..ForecastLimits::NONE }
+            }
         }
     }
 
