@@ -1,5 +1,5 @@
-// conv2d_forward_subgroup: y = epilogue(x ⋆ W + b), cross-correlation; a tile of pixels and channels of y is held in
-// the registers of the lanes of a subgroup.
+// conv2d_forward_subgroup: y = epilogue(x ⋆ W + b), cross-correlation; a tile of pixels and channels of y stays in
+// the registers of a subgroup's lanes.
 // Implicit matrix product: pixels × (taps × channels) times (taps × channels) × filters.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.

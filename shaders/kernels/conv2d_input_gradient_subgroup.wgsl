@@ -1,6 +1,6 @@
 // conv2d_input_gradient_subgroup: dx = (dy ⋆ᵀ W) ⊙ slope(x), where slope is the derivative of the epilogue that
-// produced x; a tile of input pixels and input channels, summed over taps and filters, is held in the registers of
-// the lanes of a subgroup.
+// produced x; a tile of input pixels and input channels, summed over taps and filters, stays in the registers of
+// a subgroup's lanes.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
 // One workgroup per tile.

@@ -1,5 +1,5 @@
 // conv2d_weight_gradient_subgroup: dW = Σ x ⊗ dy and db = Σ dy over one part of the batch's output pixels; a tile of
-// dW, (tap, channel) rows and filters, is held in the registers of the lanes of a subgroup.
+// dW, (tap, channel) rows and filters, stays in the registers of a subgroup's lanes.
 //
 // B samples, H × W × C stored input, H' × W' × F stored output; C and F are multiples of 4.
 // One workgroup per tile of each part.

@@ -1,4 +1,4 @@
-// dense_forward_subgroup: y = epilogue(x·W + b); a tile of y is held in the registers of the lanes of a subgroup.
+// dense_forward_subgroup: y = epilogue(x·W + b); a tile of y stays in the registers of a subgroup's lanes.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile.
 // params: Dense. x: (B, K). weights: (K, N). bias: (N). y: (B, N). Row-major; bias f32, the others Stored.

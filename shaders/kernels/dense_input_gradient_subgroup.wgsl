@@ -1,5 +1,5 @@
 // dense_input_gradient_subgroup: dx = (dy·Wᵀ) ⊙ slope(x), where slope is the derivative of the epilogue that produced
-// x; a tile of dx is held in the registers of the lanes of a subgroup. W is transposed in registers.
+// x; a tile of dx stays in the registers of a subgroup's lanes. W is transposed in registers.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile.
 // params: Dense. dy: (B, N). weights: (K, N). x: (B, K). dx: (B, K). All row-major Stored.

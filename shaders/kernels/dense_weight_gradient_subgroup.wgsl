@@ -1,5 +1,5 @@
 // dense_weight_gradient_subgroup: dW = xᵀ·dy and db = Σ dy, summed over one part of the batch's rows; a tile of
-// dW is held in the registers of the lanes of a subgroup.
+// dW stays in the registers of a subgroup's lanes.
 //
 // B rows, K stored inputs, N stored outputs; K and N are multiples of 4. One workgroup per tile of each part.
 // params: Dense. x: (B, K). dy: (B, N). parts: (parts, part_stride): dW (K, N), and db (N) from bias_offset on.

@@ -49,19 +49,22 @@ impl Adapters {
 
     async fn ask(&self, options: &Object) -> Option<JsValue> {
         let promise: Promise = self.request.call1(&self.gpu, options).ok()?.dyn_into().ok()?;
-        let adapter = JsFuture::from(promise).await.ok().filter(JsValue::is_object)?;
-        request_subgroups(&adapter);
-        Some(adapter)
+        JsFuture::from(promise).await.ok().filter(JsValue::is_object)
     }
 
-    /// Replaces the function that wgpu calls for an adapter, because wgpu 30 only asks for core adapters.
+    /// Replaces the function that wgpu calls for an adapter, because wgpu 30 only asks for core adapters, and for devices
+    /// without subgroups.
     pub(crate) fn install(self: &Rc<Self>) {
         let adapters = Rc::clone(self);
         let find = Closure::<dyn Fn(JsValue) -> Promise>::new(move |options: JsValue| {
             let adapters = Rc::clone(&adapters);
             future_to_promise(async move {
                 let options = options.dyn_into().unwrap_or_else(|_| Object::new());
-                Ok(adapters.find_with(&options).await.map_or(JsValue::NULL, |found| found.adapter))
+                let Some(FoundAdapter { adapter, .. }) = adapters.find_with(&options).await else {
+                    return Ok(JsValue::NULL);
+                };
+                request_subgroups(&adapter);
+                Ok(adapter)
             })
         });
         // Without it, wgpu finds core adapters only.
@@ -83,7 +86,7 @@ pub fn describe(error: &JsValue) -> String {
     }
 }
 
-/// Has the adapter's devices support subgroups if it offers them, because wgpu 30 never requests them from a browser.
+/// Makes the adapter add subgroups, if it has them, to the features of its devices.
 fn request_subgroups(adapter: &JsValue) -> Option<()> {
     let subgroups = JsValue::from("subgroups");
     let features = property(adapter, "features");
