@@ -72,6 +72,8 @@ pub struct Forecast {
     pub loaded: Option<f64>,
     /// Completed share of the current network's training.
     share: Option<f64>,
+    /// Completed share of the run, as the engine counts it.
+    run_fraction: f64,
     now: f64,
     /// Seconds left, once predicted: the lowest prediction so far, because the rounded time would jump.
     pub seconds_left: Option<f64>,
@@ -91,8 +93,10 @@ impl Forecast {
         }
     }
 
+    /// Returns the completed share of the run: of its time, or of its steps as long as their rate is unknown.
     pub fn fraction(&self) -> f64 {
-        self.now / (self.now + self.remaining()).max(f64::MIN_POSITIVE)
+        let remaining = self.remaining();
+        if remaining.is_finite() { self.now / (self.now + remaining).max(f64::MIN_POSITIVE) } else { self.run_fraction }
     }
 
     pub fn event(&mut self, event: &Event) {
@@ -110,12 +114,13 @@ impl Forecast {
                 self.phase = Some((*phase, self.now));
                 self.loaded = None;
             }
-            Event::Progress { run_fraction, samples_per_second, .. }
-                if self.spent_now().training >= MIN_TRAINING_SECONDS =>
-            {
-                let share = run_fraction * self.networks.len() as f64 - self.current as f64;
-                self.share = Some(share.clamp(0.0, 1.0));
-                self.measured = Some((self.current, *samples_per_second));
+            Event::Progress { run_fraction, samples_per_second, .. } => {
+                self.run_fraction = *run_fraction;
+                if self.spent_now().training >= MIN_TRAINING_SECONDS {
+                    let share = run_fraction * self.networks.len() as f64 - self.current as f64;
+                    self.share = Some(share.clamp(0.0, 1.0));
+                    self.measured = Some((self.current, *samples_per_second));
+                }
             }
             _ => {}
         }
@@ -282,11 +287,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn steps_predict_nothing_before_their_rate_is_known() {
+    fn progress_follows_steps_before_their_rate_is_known() {
         let limits = ForecastLimits { steps: 2000.0, ..ForecastLimits::NONE };
         let mut forecast = Forecast::new(vec!["gpt-nano".to_owned()], limits, BTreeMap::new());
         forecast.tick(20.0);
         assert!(forecast.fraction().abs() < 1e-9);
+        forecast.event(&progress(20, 0.01));
+        assert!((forecast.fraction() - 0.01).abs() < 1e-9);
         forecast.measured = Some((0, 100.0));
         assert!((forecast.predict(0).training - 240.0).abs() < 1e-9, "2,000 batches of 12 at 100 samples per second");
     }

@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use crate::leaderboard::selected_filters;
 
-/// URL of a run in which SwiftShader takes about a second for three steps.
-const SMALL_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=40";
+/// URL of a run that takes SwiftShader a few seconds.
+const SMALL_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=80";
 const LONG_RUN: &str = "/?workload=keras-mnist-mlp&batch=32&seconds=600";
 
 #[test]
