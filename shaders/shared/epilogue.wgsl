@@ -19,7 +19,7 @@ const IDENTITY: u32 = 0u;
 const RELU: u32 = 1u;
 const TANH: u32 = 2u;
 
-// Set per pipeline, because SwiftShader runs both sides of a branch, and on GPUs even unused code takes registers.
+// Constants of a pipeline: SwiftShader runs both sides of a branch, and on GPUs even unused code takes registers.
 override ACTIVATION: u32 = IDENTITY;
 override HAS_DROPOUT: bool = true;
 
